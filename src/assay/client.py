@@ -52,7 +52,7 @@ from assay.evaluation.stored_run import StoredRun, read_run
 from assay.model.codec import decode
 from assay.model.document import ChunkPlace, StoredDocument
 from assay.model.run_store import RunFilter, RunPage
-from assay.model.runs import QueryOutcome, RunInfo
+from assay.model.runs import QueryOutcome, RunInfo, Timings
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
 from assay.search.request import ANSWER_NAMES, SearchOptions, as_parameters
@@ -340,6 +340,16 @@ class Client:
         return self.call(
             "POST", "/v1/gate", json={"baseline": baseline, "current": current, **given}
         )
+
+    def timings(
+        self, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent
+    ) -> Timings:
+        """How long the configurations of two runs take at the service, asked in turn."""
+        body = {"a": a, "b": b, "latency_repeats": repeats, "seed": seed}
+        headers = {"Idempotency-Key": secrets.token_hex(16), "Prefer": "respond-async"}
+        answer = self.call("POST", "/v1/ab", json=body, headers=headers)
+        latency = self._done(answer, WAIT_S, progress)["latency"]
+        return decode(Timings, {name: latency[name] for name in ("pairs", "repeats")})
 
     def figures(self) -> bytes:
         """The gauges that the service shows Prometheus, by its own settings."""

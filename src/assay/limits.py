@@ -84,8 +84,14 @@ MAX_STORED_RESULTS = _limit(
 MAX_HTTP_ANSWER_BYTES = _limit(
     "MAX_HTTP_ANSWER_BYTES", 16 * _MIB, "one answer of a service that is evaluated"
 )
+MAX_QUERY_SECONDS = _limit(
+    "MAX_QUERY_SECONDS", 600, "seconds that a query of an evaluation may be allowed to take"
+)
 MAX_TIMED_QUERIES = _limit(
     "MAX_TIMED_QUERIES", 200, "queries that an A/B test of configurations measures the latency of"
+)
+MAX_LATENCY_REPEATS = _limit(
+    "MAX_LATENCY_REPEATS", 100, "times that an A/B test asks both sides each query"
 )
 MAX_RUNS = _limit("MAX_RUNS", 100, "runs compared in one call")
 MAX_SCORED_RUNS = _limit("MAX_SCORED_RUNS", 1_000, "runs scored in one call, not compared")

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay import limits
 from assay.errors import ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
+from assay.model.ranking import CHUNK_SEPARATOR
 from assay.model.sampling import Sampling
 from assay.options import Choice, Kind, Maybe, Option, PathName, Real, Switch, Text, Whole
 from assay.search.request import BUILT_IN_SYNONYMS, RETRIEVAL_OPTIONS, SearchOptions
@@ -114,6 +115,11 @@ class Settings:
     alpha: float = _setting(Real(0, 1, open_ends=True), "0.05", "significance level of tests")
     margin: float = _setting(
         Real(0, 1), "0.01", "difference up to which two runs count as equivalent"
+    )
+    chunk_separator: str = _setting(
+        Text(ends="", form="1 to 40 characters", most=40),
+        CHUNK_SEPARATOR,
+        "what separates document and chunk in the ids of chunks",
     )
     dense_model: str | None = _setting(
         Maybe(Text()), "bge-small-en-v1.5", "dense model by name or folder; none for no dense"
@@ -318,7 +324,7 @@ class Settings:
         return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
 
 
-_LATER = ("group_by", "collapse")
+_LATER = ("group_by", "collapse", "chunk_separator")
 
 
 def _table() -> dict[str, Setting]:

@@ -83,6 +83,7 @@ TABLE = (
     row("runs.verify_bundle", "eval verify-bundle", server=True, why_not=FILES),
     row("comparison.compare", "eval compare", "POST /v1/compare", "/compare", "/compare/query", "/compare/export", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("comparison.ab", "eval ab", "POST /v1/ab", "/ab", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("workspace.Workspace.timings", "", "POST /v1/ab", server=True, test="test_evaluate.py::test_two_configurations_are_timed_in_turn_on_every_surface"),
     row("gate.gate", "eval gate", "POST /v1/gate", "/gate", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("prometheus.publish", "eval publish", "GET /metrics", server=True),
 
@@ -133,6 +134,7 @@ INTERFACE = {
     "test_sets": "testsets.list_sets", "evaluate": "evaluation.evaluate", "runs": "runs.list_runs",
     "stored_run": "runs.outcomes", "archived": "workspace.Workspace.present",
     "present": "workspace.Workspace.present",
+    "timings": "workspace.Workspace.timings",
 }
 """What a workspace and a service both can, and the row of it."""
 PLUMBING = {"settings", "require"}

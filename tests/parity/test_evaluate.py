@@ -10,10 +10,15 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from assay.app import comparison
+from assay.app.comparison import AbRequest
 from assay.app.evaluation import EvaluationRequest, request_fields
+from assay.app.statistics import Statistics
 from assay.app.workspace import open_workspace
 from assay.cli.main import run
 from assay.client import Client
+from assay.model.codec import decode
+from assay.model.runs import Timings
 from assay.search.request import EVALUATION_NAMES
 from tests.unit.http.process import ServiceProcess
 
@@ -57,6 +62,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "other measures": {"measures": "MAP P@{1,3} AUROC", "keep": 3, "max_errors": 0},
     "other options": {"depth": 2, "rrf_k": 10, "boosts": True, "answers": True, "name": "mine"},
     "one speaker": {"mode": "patient", "tag": ["t"]},
+    "other ids": {"chunk_separator": "#", "match": "doc", "timeout_s": 60},
     "files and live": {"mode": "cross-mode", "match": "doc", "seed": 5},
 }  # fmt: skip
 
@@ -217,3 +223,47 @@ def test_a_test_set_of_the_workspace_is_the_same_by_name(
     assert shown[0] == shown[1] == shown[2]
     uploaded = ways["HTTP"]({})
     assert shown[0]["metrics"] == uploaded["metrics"]
+
+
+@pytest.mark.req("E8")
+def test_two_configurations_are_timed_in_turn_on_every_surface(
+    home: Path, address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The times differ from one measurement to the next; how they are judged does not."""
+    sides = ["boosts=on", "boosts=off"]
+    asked = ["eval", "ab", *sides, "-t", str(home.parent / "clinic.json"), "--json"]
+    for where in (["--home", str(home)], ["--server", address]):
+        capsys.readouterr()
+        assert run([*where, *asked]) == 0, capsys.readouterr().err
+        shown = json.loads(capsys.readouterr().out)
+        assert (shown["latency"]["measured_together"], shown["latency"]["repeats"]) == (True, 3)
+        assert shown["latency"]["ci"] is not None
+        assert shown["latency"]["verdict"] in ("slower", "faster", "inconclusive")
+        assert "asked of both sides in turn, 3 times" in shown["verdict_text"]
+    runs = {"a": shown["run_a"], "b": shown["run_b"]}
+    body = {**runs, "latency_repeats": 2, "seed": 7}
+    answer = httpx.post(f"{address}/v1/ab", json=body, timeout=60)
+    assert answer.status_code == 200, answer.text
+    timed = answer.json()
+    assert timed["latency"]["repeats"] == 2
+    assert set(timed["latency"]["pairs"]) == {f"q{n}" for n in range(1, 7)}
+    # the same times again, through Python with a service
+    pairs = decode(Timings, {"pairs": timed["latency"]["pairs"], "repeats": 2})
+    monkeypatch.setattr(Client, "timings", lambda self, a, b, **options: pairs)
+    with Client(address) as service:
+        request = AbRequest(runs["a"], runs["b"], latency_repeats=2, statistics=Statistics(seed=7))
+        assert comparison.ab(service, request).result.to_dict() == timed
+
+
+def test_runs_are_not_timed_unless_that_is_asked_for(home: Path, address: str) -> None:
+    with Client(address) as service:
+        first, second = (
+            service.evaluate(request_of(home, {"depth": depth})).runs[0].info.run_id
+            for depth in (5, 6)
+        )
+        usual = comparison.ab(service, AbRequest(first, second)).result
+        assert usual.latency.repeats is None
+        assert "pairs" not in usual.latency.to_dict()
+        timed = comparison.ab(service, AbRequest(first, second, latency_repeats=1)).result
+        assert timed.latency.repeats == 1
+        assert set(timed.latency.pairs) == {f"q{n}" for n in range(1, 7)}

@@ -386,6 +386,7 @@ def test_names_and_intervals_of_a_cluster() -> None:
 
 
 OTHER_VALUE = {
+    "chunk_separator": "#",
     "dense_model": "all-minilm-l6-v2",
     "splade_model": "none",
     "home": "elsewhere",

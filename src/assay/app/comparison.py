@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from assay import limits
+from assay.app.engine import Progress, silent
 from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
 from assay.app.layout import Layout
 from assay.app.statistics import USUAL, Measures, Statistics, as_text
@@ -19,19 +21,19 @@ from assay.evaluation.compare import (
     CompareReport,
     QueryComparison,
     compare_runs,
+    cross_mode,
     depth_for,
 )
 from assay.evaluation.defaults import AB_MEASURES
 from assay.evaluation.match import graded_ranks, scored_order
 from assay.evaluation.stored_run import StoredRun
 from assay.model.codec import flat
-from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
-    from assay.evaluation.ab import ABResult, Timings
+    from assay.evaluation.ab import ABResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class AbRequest:
     """Two runs of one test set, and how sure one wants to be which is better.
 
     ``by_group`` draws queries of one group (a post, an interview) together, as do runs that were
-    made so. How intervals are drawn is as run b has it, unless it is given.
+    made so. How intervals are drawn is as run b has it, unless it is given. ``latency_repeats`` is
+    how often the configurations of both runs are timed in turn; None leaves it to ``ab``.
     """
 
     a: str
@@ -57,7 +60,16 @@ class AbRequest:
     measures: Measures = ()
     strict_chunker_version: bool = False
     by_group: bool = False
+    latency_repeats: int | None = None
     statistics: Statistics = field(default=USUAL, metadata=flat)
+
+    def __post_init__(self) -> None:
+        repeats = self.latency_repeats
+        if repeats is not None and not 0 <= repeats <= limits.MAX_LATENCY_REPEATS:
+            raise UsageError(
+                f"latency_repeats: must be between 0 and {limits.MAX_LATENCY_REPEATS}, "
+                f"not {repeats}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +116,12 @@ def ab(
     viewer: Viewer = OWNER,
     *,
     sides: tuple[Side, Side] | None = None,
-    latency_repeats: int | None = None,
+    progress: Progress = silent,
 ) -> AbTest:
     """Test run b against run a: differences, p-values, intervals, latency, a verdict.
 
-    Where both ``sides`` are configurations of this workspace, their latency is measured anew, in
-    turns and ``latency_repeats`` times; runs that were made apart are not told slower or faster.
+    Where both ``sides`` are configurations, or the request says so, their latency is measured anew,
+    in turns; runs that were made apart are not told slower or faster.
     """
     assay.require()
     settings = request.statistics.applied_to(assay.settings)
@@ -127,12 +139,21 @@ def ab(
         clustered=request.by_group or a.info.scoring.by_group or b.info.scoring.by_group,
         archive=assay.archived,
         strict_chunker_version=request.strict_chunker_version,
-        timings=_timings(assay, (a, b), sides, latency_repeats, settings.seed),
+        timings=(
+            assay.timings(a.name, b.name, repeats=repeats, seed=settings.seed, progress=progress)
+            if (repeats := _repeats(request, sides))
+            else None
+        ),
     )
     hidden = viewer.figures_only(a.test_set, b.test_set)
     compared = masked_comparison(result.compared, hidden)
     said = (*compared.warnings, *_drawn_otherwise(a, b, request))
     return AbTest(a, b, replace(result, compared=replace(compared, warnings=said)))
+
+
+def named_runs(assay: Assay, request: AbRequest) -> AbRequest:
+    """The same by the ids of its runs, which later runs do not change as they do "latest"."""
+    return replace(request, a=assay.runs.run(request.a).run_id, b=assay.runs.run(request.b).run_id)
 
 
 def _drawn_otherwise(a: StoredRun, b: StoredRun, request: AbRequest) -> list[str]:
@@ -147,28 +168,13 @@ def _drawn_otherwise(a: StoredRun, b: StoredRun, request: AbRequest) -> list[str
     return said
 
 
-def _timings(
-    assay: Assay,
-    runs: tuple[StoredRun, StoredRun],
-    sides: tuple[Side, Side] | None,
-    repeats: int | None,
-    seed: int,
-) -> Timings | None:
-    """The latency of two configurations, where they can be asked in turn."""
-    if sides is None:
-        return None
-    one, other = (side.configuration for side in sides)
-    if one is None or other is None:
-        return None
-    from assay.app.latency import REPEATS, timings
-    from assay.app.workspace import Workspace
-    from assay.evaluation.compare import common_queries
+def _repeats(request: AbRequest, sides: tuple[Side, Side] | None) -> int:
+    """How often both sides are timed in turn: by default, where both are configurations."""
+    from assay.app.latency import REPEATS
 
-    repeats = REPEATS if repeats is None else repeats
-    if not repeats or not isinstance(assay, Workspace):
-        return None
-    queries = common_queries(*runs).queries
-    return timings(assay, (one, other), queries, repeats=repeats, seed=seed)
+    if request.latency_repeats is not None:
+        return request.latency_repeats
+    return REPEATS if sides is not None and all(one.made is not None for one in sides) else 0
 
 
 def _pair(
@@ -245,23 +251,22 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
         next(iter(assay.runs.outcomes(info.run_id, queries=[query_id])), QueryOutcome(query_id))
         for info in (tested.a, tested.b)  # one that was not asked has no results
     )
-    query = tested.queries[query_id]
+    query = of_a = tested.queries[query_id]
+    if cross_mode(tested.a, tested.b):
+        of_a = assay.runs.test_set(tested.a.run_id).by_id[query_id]
     compared = tested.result.compared
     row = next((row for row in compared.per_query if row.query_id == query_id), None)
     if row is None:
         raise MissingFileError(f"{query_id!r:.80} expects documents and no chunk to compare")
-    rule, places = (
-        (compared.matching.rule, compared.matching.places)
-        if compared.matching
-        else (Match.EXACT, {})
-    )
+    match = compared.matching
+    assert match is not None  # every comparison of runs has one
     return QueryPair(
         query,
         row,
         replace(one, results=scored_order(one)),
         replace(other, results=scored_order(other)),
-        graded_ranks(query, one, rule, places),
-        graded_ranks(query, other, rule, places),
+        graded_ranks(of_a, one, match.rule, match.places, match.documents),
+        graded_ranks(query, other, match.rule, match.places, match.documents),
     )
 
 
@@ -272,14 +277,12 @@ def query_pair(assay: Assay, tested: AbSummary, query_id: str) -> QueryPair:
 class Side:
     """The run that stands for one side of an A/B test.
 
-    ``made`` says whether it was run now, and ``configuration`` holds its options; both are None
-    where the text names a stored run.
+    ``made`` says whether a configuration was run now; None where the text names a stored run.
     """
 
     run_id: str
     name: str
     made: bool | None = None
-    configuration: Mapping[str, Any] | None = None
 
 
 def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool = False) -> Side:
@@ -306,4 +309,4 @@ def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool 
         part="holdout" if holdout else None,
     )
     (made,) = assay.evaluate(request).runs
-    return Side(made.info.run_id, name, made=not made.cached, configuration=changes)
+    return Side(made.info.run_id, name, made=not made.cached)

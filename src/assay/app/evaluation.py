@@ -23,12 +23,13 @@ from assay.app.statistics import SAMPLING, Statistics, as_set
 from assay.errors import AssayError, ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json, decode, encode
 from assay.model.document import ID_FORM
-from assay.model.ranking import MatchName
+from assay.model.ranking import MatchName, RankByName
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.options import (
     Choice,
     Maybe,
     Option,
+    Real,
     Several,
     Switch,
     Text,
@@ -117,6 +118,7 @@ class EvaluationRequest:
         "Which queries and measures count.",
     )
     by_group: bool = option(Switch(), False, "Resample queries of one group together.")
+    chunk_separator: str | None = as_set("chunk_separator")
     confidence: float | None = as_set("confidence")
     resamples: int | None = as_set("resamples")
     seed: int | None = as_set("seed")
@@ -144,6 +146,16 @@ class EvaluationRequest:
         MAX_ERRORS,
         "Queries that may fail before the run is given up.",
     )
+    rank_by: RankByName | None = option(
+        Maybe(Choice(("order", "score")), none=()),
+        None,
+        "What ranks the results of another engine: their order, as by default, or their scores.",
+    )
+    timeout_s: float | None = option(
+        Maybe(Real(0.001, limits.MAX_QUERY_SECONDS), none=()),
+        None,
+        "Seconds that a query may take before it counts as failed.",
+    )
     per_query: bool = option(Switch(), False, "Show every query.")
     run_id: str | None = field(default=None, metadata=_HERE_ONLY)
     resume: str | None = field(default=None, metadata=_HERE_ONLY)
@@ -169,6 +181,11 @@ class EvaluationRequest:
             raise UsageError("--retriever and --run exclude each other")
         if self.answers:
             self.require_our_engine()
+        if self.rank_by is not None and not (self.retriever or self.run_file or self.resume):
+            raise UsageError(
+                "rank_by is for the results of another engine; our own search ranks by score",
+                hint="leave it out, or name a retriever or a run file",
+            )
         if self.measures is not None:
             from assay.evaluation.score import check_families, protocol_named
             from assay.measures.parse import parse_measures
@@ -207,12 +224,17 @@ class EvaluationRequest:
             match=Match(self.match),
             sampling=self.statistics.applied_to(settings).sampling,
             by_group=self.by_group,
+            chunk_separator=self.chunk_separator or settings.chunk_separator,
         )
 
     def drawn_as(self, settings: Settings) -> EvaluationRequest:
-        """The same with these settings wherever it leaves the drawing of intervals open."""
+        """The same with these settings wherever it leaves open how ids and intervals are read."""
         drawn = self.statistics.applied_to(settings)
-        return replace(self, **{name: getattr(drawn, name) for name in SAMPLING})
+        return replace(
+            self,
+            chunk_separator=self.chunk_separator or settings.chunk_separator,
+            **{name: getattr(drawn, name) for name in SAMPLING},
+        )
 
 
 REQUEST_OPTIONS: Mapping[str, Option] = options_of(EvaluationRequest)
@@ -466,18 +488,34 @@ def commit_hash() -> str:
 
 
 def _system(workspace: Workspace, request: EvaluationRequest) -> System:
-    """What is evaluated."""
+    """What is evaluated; how it is asked and ranked is part of its configuration."""
+    from assay.model.ranking import RankBy
+
+    system = _engine(workspace, request)
+    asked = {"rank_by": request.rank_by, "timeout_s": request.timeout_s}
+    given = {name: value for name, value in asked.items() if value is not None}
+    return replace(
+        system,
+        config={**system.config, **given},
+        rank_by=None if request.rank_by is None else RankBy(request.rank_by),
+        timeout_s=request.timeout_s,
+    )
+
+
+def _engine(workspace: Workspace, request: EvaluationRequest) -> System:
     if request.run_file is not None:
         from assay.evaluation.retrievers.run_file import run_file_system
 
-        return run_file_system(request.run_file)
+        return run_file_system(request.run_file, rank_by=request.rank_by)
     if request.retriever is None:
         workspace.searcher.refresh()
         return workspace.system(answers=request.answers, **{"k": request.kept, **request.options})
     if request.retriever.startswith(("http://", "https://")):
-        from assay.evaluation.retrievers.http import http_system, load_mapping
+        from assay.evaluation.retrievers.http import HttpMapping, http_system, load_mapping
 
-        mapping = None if request.mapping is None else load_mapping(request.mapping)
+        mapping = HttpMapping() if request.mapping is None else load_mapping(request.mapping)
+        if request.timeout_s is not None:
+            mapping = replace(mapping, timeout_s=request.timeout_s)
         return http_system(request.retriever, mapping, k=request.kept)
     from assay.evaluation.retrievers.python import python_system
 
@@ -624,22 +662,44 @@ def _resumed(
 
 def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) -> System:
     """The system that an unfinished run was made with."""
-    from assay.search.recorded import options_from
-
     if info.ours:
-        options = options_from(info.config, workspace.searcher.defaults)
-        system = engine.system(workspace, options, answers="answerer" in info.config)
+        system = system_of_run(workspace, info, answers="answerer" in info.config)
     elif info.engine == "run file" and request.run_file is None:
         raise UsageError("resuming this run needs its file", hint="--run FILE")
     else:
-        system = _system(workspace, replace(request, retriever=info.config.get("retriever")))
+        again = replace(
+            request,
+            retriever=info.config.get("retriever"),
+            rank_by=request.rank_by or info.config.get("rank_by"),
+            timeout_s=request.timeout_s or info.config.get("timeout_s"),
+        )
+        system = _system(workspace, again)
+        _refuse_other_system(info, system)
+    _refuse_other_index(info, system)
+    return system
+
+
+def system_of_run(workspace: Workspace, info: RunInfo, *, answers: bool = False) -> System:
+    """Our search as a run was made with it, on the index as it is now."""
+    from assay.search.recorded import options_from
+
+    options = options_from(info.config, workspace.searcher.defaults)
+    system = engine.system(workspace, options, answers=answers)
+    if "timeout_s" in info.config:
+        seconds = float(info.config["timeout_s"])
+        system = replace(system, config={**system.config, "timeout_s": seconds}, timeout_s=seconds)
+    if not answers:
+        info = replace(info, config={k: v for k, v in info.config.items() if k != "answerer"})
+    _refuse_other_system(info, system)
+    return system
+
+
+def _refuse_other_system(info: RunInfo, system: System) -> None:
     if changed_since := _changed(info, system):
         raise ConflictError(
             f"this has changed since {info.run_id} was begun: {', '.join(changed_since)}",
             hint="start a new run",
         )
-    _refuse_other_index(info, system)
-    return system
 
 
 def _refuse_other_index(info: RunInfo, system: System) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace, StoredDocument
     from assay.model.run_store import RunLibrary
+    from assay.model.runs import Timings
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
     from assay.search.why import Why
@@ -127,6 +128,11 @@ class Assay(Protocol):
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""
+
+    def timings(
+        self, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent
+    ) -> Timings:
+        """How long the configurations of two runs take, asked in turn."""
 
     def figures(self) -> bytes:
         """The gauges of the newest runs that count, in the text form of Prometheus."""

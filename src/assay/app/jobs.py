@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.app import corpus, index
+from assay.app import comparison, corpus, index
 from assay.app.engine import Progress
 from assay.app.evaluation import EvaluationRequest, evaluate, same_request
 from assay.app.workspace import Workspace
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
 __all__ = [
+    "AB",
     "ENDED",
     "EVALUATION",
     "ClaimedJob",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 EVALUATION = "evaluation"
+AB = "ab"
 LOOK_EVERY_S = 2.0
 CANCEL_LOOK_S = 0.5
 """How often running work asks whether somebody, maybe through another service, cancelled it."""
@@ -364,8 +366,18 @@ def _index(workspace: Workspace, request: Mapping[str, Any], progress: Progress)
     return index.write_index(workspace, request["action"], progress)
 
 
+def _ab(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    asked = decode(comparison.AbRequest, request)
+    return comparison.ab(workspace, asked, progress=progress).result.to_dict()
+
+
 Verb = Callable[[Workspace, Mapping[str, Any], Progress], object]
-_VERBS: Mapping[str, Verb] = {"ingest": _ingest, "delete": _delete, "index": _index}
+_VERBS: Mapping[str, Verb] = {
+    "ingest": _ingest,
+    "delete": _delete,
+    "index": _index,
+    AB: _ab,
+}
 
 
 # How a job fails

@@ -7,12 +7,14 @@ So what else the machine does, and what one of them leaves warm for the other, h
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from assay import limits
-from assay.errors import AssayError
-from assay.evaluation.ab import Timings
+from assay.app.engine import Progress, silent
+from assay.errors import AssayError, UsageError
+from assay.evaluation.compare import common_queries
+from assay.model.runs import Timings
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -22,28 +24,46 @@ if TYPE_CHECKING:
 REPEATS = 3
 
 
+def time_runs(
+    workspace: Workspace, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent
+) -> Timings:
+    """The times of the configurations of two runs, asked anew what both runs were asked."""
+    from assay.app.evaluation import system_of_run
+
+    runs = tuple(workspace.stored_run(ref, depth=1) for ref in (a, b))
+    for run in runs:
+        if not run.info.ours:
+            raise UsageError(
+                f"{run.name} was made by {run.info.engine}, which cannot be timed here",
+                hint="time two configurations of our own search, or leave latency_repeats out",
+            )
+    workspace.searcher.refresh()
+    sides = system_of_run(workspace, runs[0].info), system_of_run(workspace, runs[1].info)
+    queries = common_queries(*runs).queries
+    return timings(sides, queries, repeats=repeats, seed=seed, progress=progress)
+
+
 def timings(
-    workspace: Workspace,
-    configurations: tuple[Mapping[str, Any], Mapping[str, Any]],
+    sides: tuple[System, System],
     queries: Sequence[GoldenQuery],
     *,
     repeats: int = REPEATS,
     seed: int,
+    progress: Progress = silent,
 ) -> Timings:
-    """The times of both configurations; the first pass over the queries warms up and is dropped.
+    """The times of both sides; the first pass over the queries warms up and is dropped.
 
     Of many queries some are drawn. One that fails on either side is left out.
     """
-    workspace.searcher.refresh()
-    sides = tuple(workspace.system(**changes) for changes in configurations)
     asked = _drawn(queries, seed)
     passes: list[dict[str, tuple[float, float]]] = []
     for number in range(repeats + 1):
-        found = {
-            query.query_id: pair
-            for at, query in enumerate(asked)
-            if (pair := _pair(sides, query, swapped=(at + number) % 2 == 1)) is not None
-        }
+        found: dict[str, tuple[float, float]] = {}
+        for at, query in enumerate(asked):
+            pair = _pair(sides, query, swapped=(at + number) % 2 == 1)
+            if pair is not None:
+                found[query.query_id] = pair
+            progress("latency", number * len(asked) + at + 1, (repeats + 1) * len(asked))
         passes.append(found)
     whole = [query.query_id for query in asked if all(query.query_id in one for one in passes)]
     return Timings({name: tuple(one[name] for one in passes[1:]) for name in whole}, repeats)

@@ -44,6 +44,7 @@ from assay.testsets.load import list_test_sets, load_test_set
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
+    from assay.model.scoring import Scoring
 
 JOB = "assay"
 TIMEOUT_S = 10.0
@@ -268,12 +269,26 @@ class _Rule:
                 for name in ("failed_queries", "degraded_queries")
             )
             return f"{counted(failed, 'query')} failed, {counted(degraded, 'query')} degraded"
-        if info.scoring.match.value != self._settings.metrics_match:
-            rule = self._settings.metrics_match
-            return f"its results are matched by the rule {info.scoring.match.value}, not {rule}"
         if not self._configured(info):
             return f"it was made by another configuration or engine than {self.configuration}"
-        return self._other_queries(info)
+        kept = info.config.get("kept")
+        if isinstance(kept, int) and kept < CUTOFFS[-1]:
+            each = f"{counted(kept, 'result')} of each query"
+            return f"it kept {each}, and gauges look at {CUTOFFS[-1]}"
+        return self._other_rule(info.scoring) or self._other_queries(info)
+
+    def _other_rule(self, scoring: Scoring) -> str | None:
+        """By which other rule it is scored than it should be; None where it is the same."""
+        settings = self._settings
+        if scoring.match.value != settings.metrics_match:
+            rule = settings.metrics_match
+            return f"its results are matched by the rule {scoring.match.value}, not {rule}"
+        if scoring.chunk_separator != settings.chunk_separator:
+            return (
+                f'its ids of chunks are read with the separator "{scoring.chunk_separator}", '
+                f'not "{settings.chunk_separator}"'
+            )
+        return None
 
     def _configured(self, info: RunInfo) -> bool:
         """Whether it searched as the settings say: our own options, or another engine."""

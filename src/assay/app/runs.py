@@ -48,6 +48,7 @@ from assay.evaluation.defaults import (
     WORKFLOW_MEASURES,
     WORKFLOW_TARGETS,
 )
+from assay.evaluation.documents import documents_of
 from assay.evaluation.history import History, HistoryOptions, history_of
 from assay.evaluation.insights import parse_targets
 from assay.evaluation.match import (
@@ -81,6 +82,7 @@ from assay.render.report_text import content_markdown
 from assay.render.runs import figures_table
 from assay.render.tables import Table
 from assay.search.fuse_again import fuser_of
+from assay.settings import SETTINGS, overriding
 from assay.store import run_rows
 from assay.testsets.load import load_test_set
 
@@ -422,8 +424,9 @@ def query(
     hidden = bool(viewer.hidden_in(test_set, {query_id}, info.run_id))
     if hidden:
         golden, outcome = masked_query(golden, viewer.mask), masked_outcome(outcome, viewer.mask)
-    rule = scoring_of(info, match=match).match
-    ranks = judgment_ranks(golden, outcome, rule, {})
+    scoring = scoring_of(info, match=match)
+    documents = documents_of(test_set, scoring.chunk_separator)
+    ranks = judgment_ranks(golden, outcome, scoring.match, {}, documents)
     return RunQuery(
         info=info,
         query=golden,
@@ -432,7 +435,7 @@ def query(
             FoundJudgment(one.id, one.grade, rank)
             for one, rank in zip(golden.relevant_docs, ranks, strict=True)
         ),
-        grades=graded_ranks(golden, outcome, rule, {}),
+        grades=graded_ranks(golden, outcome, scoring.match, {}, documents),
         hidden=hidden,
     )
 
@@ -763,6 +766,7 @@ def _check_scoring(scoring: Scoring) -> None:
     Statistics(
         confidence=drawn.level, resamples=drawn.resamples, seed=drawn.seed, ci_method=drawn.method
     )
+    overriding(SETTINGS["chunk_separator"]).accept(scoring.chunk_separator)
     if scoring.measures is not None:
         parse_measures(scoring.measures)
 

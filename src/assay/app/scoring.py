@@ -21,7 +21,7 @@ from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
 from assay.hits.qrels import load_qrels
-from assay.model.ranking import CHUNK_SEPARATOR, MatchName, RankByName
+from assay.model.ranking import MatchName, RankByName
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -55,7 +55,7 @@ class ScoreRequest:
     depth: int | None = None
     score_dtype: Literal["float64", "float32"] = "float64"
     extra_columns: bool = False
-    chunk_separator: str = CHUNK_SEPARATOR
+    chunk_separator: str | None = None
     by: Groups | None = None
     clusters: Groups | None = None
     statistics: Statistics = USUAL
@@ -104,7 +104,7 @@ def score_runs(
         protocol=request.protocol,
         undefined=request.undefined,
         match=request.match,
-        chunk_separator=request.chunk_separator,
+        chunk_separator=request.chunk_separator or settings.chunk_separator,
         rank_by=request.rank_by,
         depth=request.depth,
         score_dtype=request.score_dtype,

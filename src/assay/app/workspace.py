@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from assay.model.answers import Answerer
     from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
     from assay.model.query import Component
+    from assay.model.runs import Timings
     from assay.model.system import System
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
@@ -339,6 +340,14 @@ class Workspace:
         from assay.app import evaluation
 
         return evaluation.evaluate(self, request, progress or evaluation.unwatched)
+
+    def timings(
+        self, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent
+    ) -> Timings:
+        """How long the configurations of two runs take, asked in turn."""
+        from assay.app.latency import time_runs
+
+        return time_runs(self, a, b, repeats=repeats, seed=seed, progress=progress)
 
     def figures(self) -> bytes:
         """The gauges of the newest runs that count, in the text form of Prometheus."""

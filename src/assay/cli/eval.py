@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from assay import limits
 from assay.app.evaluation import REQUEST_OPTIONS
 from assay.cli.connection import connected, refuse_remote
 from assay.cli.console import emit_json, emit_text, note
@@ -212,7 +213,7 @@ def _show_modes(made: "Evaluated", color: str, *, as_json: bool, per_query: bool
         emit_json(made.to_dict(per_query=per_query))
     elif made.difference is not None:
         results = {name: recorded.result for name, recorded in made.modes.items()}
-        show_tables([report.modes_table(results, made.difference)], color)
+        show_tables(report.modes_tables(results, made.difference, per_query=per_query), color)
 
 
 @app.command("list")
@@ -560,14 +561,15 @@ def ab_test(
         bool, typer.Option("--by-group", help="Draw queries of one group together.")
     ] = False,
     latency_repeats: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--latency-repeats",
             min=0,
-            max=100,
-            help="How often two configurations are timed in turn; 0 leaves it out.",
+            max=limits.MAX_LATENCY_REPEATS,
+            help="How often both sides are timed in turn: 3 times where they are configurations, "
+            "runs only if it is given; 0 leaves it out.",
         ),
-    ] = 3,
+    ] = None,
     strict: Strict = False,
     write_report: WriteReport = False,
     statistics: Mapping[str, Any],
@@ -589,10 +591,10 @@ def ab_test(
                 tuple(measures or ()),
                 strict,
                 by_group,
+                latency_repeats,
                 read_statistics(statistics),
             ),
             sides=(a, b),
-            latency_repeats=latency_repeats,
         )
     settings, result = assay.settings, test.result
     if write_report:

@@ -101,8 +101,9 @@ def command(
         typer.Option("--extra-columns", help="Ignore columns after the tag, as trec_eval does."),
     ] = False,
     separator: Annotated[
-        str, typer.Option("--chunk-separator", help="What separates document and chunk in an id.")
-    ] = ":chunk_",
+        str | None,
+        typer.Option("--chunk-separator", help="What separates document and chunk in an id."),
+    ] = None,
     statistics: Mapping[str, Any],
 ) -> None:
     """Score runs against judgments, side by side or against the first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -18,6 +18,8 @@ from assay.evaluation.significance import DEFAULT_MARGIN, TESTS, Contrast, contr
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
 from assay.model.arrays import FloatArray
+from assay.model.codec import encode
+from assay.model.runs import Timings
 from assay.model.sampling import DEFAULT_LEVEL, Sampling
 from assay.plural import counted, share_of
 from assay.stats.bootstrap import bootstrap_mean
@@ -26,14 +28,6 @@ from assay.stats.interval import Interval
 from assay.stats.verdict import Verdict
 
 NOT_TOGETHER = "the sides were not measured together, so nothing follows from their times"
-
-
-@dataclass(frozen=True, slots=True)
-class Timings:
-    """Times in milliseconds that were measured side by side: (a, b) of each query, pass by pass."""
-
-    pairs: Mapping[str, tuple[tuple[float, float], ...]]
-    repeats: int
 
 
 class Speed(StrEnum):
@@ -51,7 +45,8 @@ class LatencyChange:
     ``repeats`` says how often both sides were asked each query in turn, and a query counts with
     its median over them. It is None for runs that were made one after the other: what else the
     machine did meanwhile is then part of the difference, so that it has neither ``interval`` nor
-    ``verdict``. Where queries come in groups, those are the unit of the interval.
+    ``verdict``. Where queries come in groups, those are the unit of the interval. ``pairs`` are
+    the single times behind it, as in ``Timings``.
     """
 
     n: int
@@ -60,6 +55,7 @@ class LatencyChange:
     difference: Latency
     interval: Interval
     repeats: int | None = None
+    pairs: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict, repr=False)
 
     @property
     def verdict(self) -> Speed | None:
@@ -96,6 +92,7 @@ class LatencyChange:
             "ci_reason": self.interval.reason,
             "verdict": None if self.verdict is None else self.verdict.value,
             "remark": self.remark,
+            **({"pairs": encode(self.pairs)} if self.pairs else {}),
         }
 
 
@@ -184,21 +181,23 @@ def ab(
     compared = compare_runs(
         a, b, measures=measures, archive=archive, strict_chunker_version=strict_chunker_version
     )
-    queries = common_queries(a, b).queries
+    common = common_queries(a, b)
+    queries = common.queries
     match = compared.matching
     assert match is not None
     one, other = (
         score_run(
             run,
             measures,
-            queries=queries,
+            queries=asked,
             match=match.rule,
             places=match.places,
             by_level=match.by_level,
+            documents=match.documents,
             sampling=sampling,
             by_group=clustered,
         )
-        for run in (a, b)
+        for run, asked in ((a, common.of_a), (b, queries))
     )
     return ABResult(
         compared=compared,
@@ -342,7 +341,7 @@ def latency_together(
         resamples=sampling.resamples,
         seed=sampling.seed,
     )
-    return _change(times, interval, timings.repeats)
+    return replace(_change(times, interval, timings.repeats), pairs=timings.pairs)
 
 
 def _change(times: FloatArray, interval: Interval, repeats: int | None) -> LatencyChange:

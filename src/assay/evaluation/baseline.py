@@ -19,7 +19,6 @@ from assay import limits
 from assay.errors import FormatError, LimitError, MissingFileError
 from assay.evaluation.answers import answer_records, score_answers
 from assay.evaluation.chunker_match import (
-    BY_ID,
     Archive,
     ChunkerMatch,
     Chunkers,
@@ -27,11 +26,13 @@ from assay.evaluation.chunker_match import (
     chunkers_of,
     matching,
     no_archive,
+    own_matching,
 )
+from assay.evaluation.compare import run_doubts
 from assay.evaluation.outcomes import groups_of, query_field, score_run
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
-from assay.model.ranking import Match
+from assay.model.ranking import CHUNK_SEPARATOR, Match
 from assay.model.runs import RunStatus
 from assay.plural import counted
 
@@ -77,6 +78,7 @@ class Baseline:
     test_set: SetVersion | None = None
     chunkers: Chunkers | None = None  # None: it does not matter, or nobody knows
     match: Match | None = None  # the rule that the run is scored by; None: nobody knows
+    chunk_separator: str = CHUNK_SEPARATOR
     protocol: str | None = None
     groups: Mapping[str, str] | None = None  # of queries that are resampled together
     run_id: str = ""
@@ -90,18 +92,25 @@ def sides_of_runs(
     """Two stored runs as the sides of a gate, matched across chunkers where these differ."""
     match = matching(before, now, now.queries, archive=archive)
     one, other = (side_of_run(run, measures, match) for run in (before, now))
-    return one, replace(other, warnings=(*other.warnings, *match.notes))
+    doubtful = run_doubts({before: now.queries, now: now.queries}, match)
+    return one, replace(other, warnings=(*other.warnings, *match.notes, *doubtful))
 
 
 def side_of_run(
     run: StoredRun, measures: Sequence[Measure], match: Matching | None = None
 ) -> Baseline:
     """A stored run as one side of a gate, by its own rule unless it is matched with another."""
-    own = run.info.scoring.match
-    match = match or replace(BY_ID, scored_by=own)
+    match = match or own_matching(run)
     ranking = [m for m in measures if m.definition.family is Family.RANKING]
     answers = [m for m in measures if m.definition.family is Family.ANSWER]
-    scores = score_run(run, ranking, match=match.rule, places=match.places, by_level=match.by_level)
+    scores = score_run(
+        run,
+        ranking,
+        match=match.rule,
+        places=match.places,
+        by_level=match.by_level,
+        documents=match.documents,
+    )
     means: dict[str, float | None] = {str(m): scores[m] for m in ranking}
     if answers:
         records = answer_records(run.test_set, run.outcomes)
@@ -130,7 +139,8 @@ def side_of_run(
             if match.match is ChunkerMatch.EXACT and match.rule is not Match.DOC
             else None
         ),
-        match=own,
+        match=info.scoring.match,
+        chunk_separator=info.scoring.chunk_separator,
         protocol=run.info.scoring.protocol,
         groups=groups_of(run.queries) if run.info.scoring.by_group else None,
         run_id=info.run_id,
@@ -181,7 +191,8 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
         test_set=_named(content.get("test_set")),
         chunkers=_chunkers(content),
         match=_match(content.get("scoring")),
-        protocol=_protocol(content.get("scoring")),
+        protocol=_text(content.get("scoring"), "protocol"),
+        chunk_separator=_text(content.get("scoring"), "chunk_separator") or CHUNK_SEPARATOR,
         run_id=str(content.get("run_id") or ""),
     )
 
@@ -256,8 +267,8 @@ def _named(entry: object) -> SetVersion | None:
     return SetVersion(str(entry["name"]), str(entry["version"]), str(entry.get("checksum") or ""))
 
 
-def _protocol(entry: object) -> str | None:
-    named = entry.get("protocol") if isinstance(entry, Mapping) else None
+def _text(entry: object, name: str) -> str | None:
+    named = entry.get(name) if isinstance(entry, Mapping) else None
     return named if isinstance(named, str) else None
 
 

@@ -20,7 +20,8 @@ from statistics import median
 from typing import TypeAlias
 
 from assay.errors import InputError
-from assay.evaluation.match import place_of
+from assay.evaluation.documents import Documents, documents_of
+from assay.evaluation.match import BY_FORM, place_of
 from assay.evaluation.stored_run import StoredRun
 from assay.model.document import ChunkPlace
 from assay.model.judgments import Span
@@ -86,6 +87,7 @@ class Matching:
     places: Mapping[str, ChunkPlace]
     notes: tuple[str, ...] = ()
     scored_by: Match = Match.EXACT
+    documents: Documents = BY_FORM
 
     @property
     def rule(self) -> Match:
@@ -100,8 +102,11 @@ class Matching:
         return self.scored_by is not Match.DOC
 
 
-BY_ID = Matching(ChunkerMatch.EXACT, {})
-"""Chunks by their ids, documents by theirs."""
+def own_matching(run: StoredRun) -> Matching:
+    """How a run is matched alone: by its own rule."""
+    scoring = run.info.scoring
+    documents = documents_of(run.test_set, scoring.chunk_separator)
+    return Matching(ChunkerMatch.EXACT, {}, scored_by=scoring.match, documents=documents)
 
 
 def no_archive(ids: Iterable[str], versions: frozenset[str]) -> Mapping[str, ChunkPlace]:
@@ -122,23 +127,35 @@ def matching(
 
     The rule is that of the runs. Where they were scored by different ones, b's holds for both.
     """
-    found = _matching(a, b, queries, archive=archive, strict=strict)
-    before, after = a.info.scoring.match, b.info.scoring.match
-    if before is after:
-        return found
-    note = (
-        f"{a.name} was scored {MATCHED_BY[before]}, {b.name} {MATCHED_BY[after]}: here both are "
-        f"scored {MATCHED_BY[found.rule]}"
-    )
-    return replace(found, notes=(note, *found.notes))
+    own = own_matching(b)
+    found = _matching(a, b, queries, own, archive=archive, strict=strict)
+    one, other = a.info.scoring, b.info.scoring
+    notes = []
+    if one.match is not other.match:
+        notes.append(
+            f"{a.name} was scored {MATCHED_BY[one.match]}, {b.name} {MATCHED_BY[other.match]}: "
+            f"here both are scored {MATCHED_BY[found.rule]}"
+        )
+    if one.chunk_separator != other.chunk_separator:
+        notes.append(
+            f'{a.name} separates document and chunk by "{one.chunk_separator}", {b.name} by '
+            f'"{other.chunk_separator}": here both are read as {b.name} does'
+        )
+    return replace(found, notes=(*notes, *found.notes))
 
 
 def _matching(
-    a: StoredRun, b: StoredRun, queries: Iterable[GoldenQuery], *, archive: Archive, strict: bool
+    a: StoredRun,
+    b: StoredRun,
+    queries: Iterable[GoldenQuery],
+    own: Matching,
+    *,
+    archive: Archive,
+    strict: bool,
 ) -> Matching:
-    rule = b.info.scoring.match
+    rule, documents = own.scored_by, own.documents
     if not differ(a, b):
-        return Matching(ChunkerMatch.EXACT, {}, scored_by=rule)
+        return own
     one, other = _shown(a), _shown(b)
     if strict:
         raise ChunkerMismatchError(
@@ -146,7 +163,7 @@ def _matching(
             hint="leave out --strict-chunker-version to match by document and characters",
         )
     if rule is Match.DOC:  # whoever cut the documents
-        return Matching(ChunkerMatch.FALLBACK_DOC, {}, scored_by=rule)
+        return replace(own, match=ChunkerMatch.FALLBACK_DOC)
     older = min((a, b), key=lambda run: (run.info.created_at, run is b))
     judged = [
         judgment
@@ -158,12 +175,12 @@ def _matching(
     seen = _returned(older, bare)
     stood = archive(sorted(bare), versions(older))
     places = {**seen, **{chunk: stood[chunk] for chunk in stood if stood[chunk].spans}}
-    known = sum(bool(place_of(judgment, places).spans) for judgment in judged)
+    known = sum(bool(place_of(judgment, places, documents).spans) for judgment in judged)
     spans = any(result.spans for run in (a, b) for out in run.outcomes for result in out.results)
     note = f"chunkers differ ({one} and {other}): "
     if not known or not spans:
         said = (note + "results are matched by document only",)
-        return Matching(ChunkerMatch.FALLBACK_DOC, places, said, rule)
+        return Matching(ChunkerMatch.FALLBACK_DOC, places, said, rule, documents)
     notes = [
         note + "a result is matched by its document and at least half of the judged characters"
     ]
@@ -175,14 +192,14 @@ def _matching(
     if any(place.spans for place in places.values()):
         notes.append(f"judged chunk ids are read as those of {_shown(older)}, the older run")
     newer = b if older is a else a
-    if _median_length(place_of(judgment, places).spans for judgment in judged) > 2 * (
+    if _median_length(place_of(judgment, places, documents).spans for judgment in judged) > 2 * (
         _median_length(result.spans for out in newer.outcomes for result in out.results)
     ):
         notes.append(
             f"most judged chunks are more than twice as long as the results of {newer.name}, "
             "few of which cover half of one: name the spans of the answers in the test set"
         )
-    return Matching(ChunkerMatch.FALLBACK_DOC_SPAN, places, tuple(notes), rule)
+    return Matching(ChunkerMatch.FALLBACK_DOC_SPAN, places, tuple(notes), rule, documents)
 
 
 def versions(run: StoredRun) -> frozenset[str]:

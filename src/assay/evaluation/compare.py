@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -24,13 +24,13 @@ from typing import Any
 from assay.errors import InputError, UsageError
 from assay.evaluation.answers import answer_records, score_answers
 from assay.evaluation.chunker_match import (
-    BY_ID,
     Archive,
     ChunkerMatch,
     Matching,
     differ,
     matching,
     no_archive,
+    own_matching,
     versions,
 )
 from assay.evaluation.defaults import (
@@ -39,7 +39,9 @@ from assay.evaluation.defaults import (
     EVALUATION_MEASURES,
     HIT_DEPTH,
 )
+from assay.evaluation.documents import doubts
 from assay.evaluation.match import Targets, first_hits, judge_targets, ranked_queries, targets_of
+from assay.evaluation.parts import Mode
 from assay.evaluation.score import scores_of
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.stored_run import StoredRun
@@ -47,7 +49,7 @@ from assay.garbage import paused
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.ranking import Match
-from assay.model.runs import QueryOutcome
+from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, Level, TestSet
 from assay.plural import counted, share_of
@@ -233,10 +235,13 @@ class CompareReport:
 class Common:
     """What two runs can be compared on, and what a reader must know about it.
 
+    ``queries`` has the judgments of b. Those of a stand in ``of_a``: the same, unless the runs
+    asked documents of different origin, where each can only find what was judged of its own.
     ``skipped`` are the queries without ground truth that both have.
     """
 
     queries: tuple[GoldenQuery, ...]
+    of_a: tuple[GoldenQuery, ...]
     warnings: tuple[str, ...]
     skipped: tuple[str, ...] = ()
 
@@ -254,9 +259,11 @@ def compare_runs(
     common = common_queries(a, b)
     match = matching(a, b, common.queries, archive=archive, strict=strict_chunker_version)
     found = differences(a, b)
-    wanted = _Wanted.of(common.queries, match, skipped=len(common.skipped))
+    skipped = len(common.skipped)
+    wanted = _Wanted.of(common.queries, match, skipped)
+    of_a = wanted if common.of_a is common.queries else _Wanted.of(common.of_a, match, skipped)
     asked, headline = _ranking(measures), _headline(b)
-    one, other = (_side(run, wanted, asked, headline) for run in (a, b))
+    one, other = (_side(run, own, asked, headline) for run, own in ((a, of_a), (b, wanted)))
     causes = _causes(found, match)
     return CompareReport(
         run_a=a.name,
@@ -276,7 +283,12 @@ def compare_runs(
             if query.query_id not in wanted.left_out
         ),
         differences=found,
-        warnings=(*common.warnings, *match.notes, *_left_out(wanted)),
+        warnings=(
+            *common.warnings,
+            *match.notes,
+            *_left_out(wanted),
+            *run_doubts({a: common.of_a, b: common.queries}, match),
+        ),
         left_out=wanted.left_out,
         matching=match,
         headline={str(m): (one.scores[m], other.scores[m]) for m in headline},
@@ -284,11 +296,23 @@ def compare_runs(
 
 
 def aggregate_metrics(
-    run: StoredRun, *, match: Matching = BY_ID, measures: str | Iterable[str | Measure] = ()
+    run: StoredRun,
+    *,
+    match: Matching | None = None,
+    measures: str | Iterable[str | Measure] = (),
 ) -> AggregateMetrics:
     """One stored run on the whole; no other run is needed for it."""
-    wanted = _Wanted.of(run.queries, match, skipped=len(run.scope.skipped))
+    wanted = _Wanted.of(run.queries, match or own_matching(run), len(run.scope.skipped))
     return _side(run, wanted, _ranking(measures), ()).aggregate
+
+
+def run_doubts(queries: Mapping[StoredRun, Sequence[GoldenQuery]], match: Matching) -> list[str]:
+    """What to say of results that may belong to judged documents without saying so."""
+    return [
+        f"{run.name}: {said}"
+        for run, asked in queries.items()
+        for said in doubts(asked, run.by_query, match.documents, match.rule)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,13 +333,16 @@ class _Wanted:
     def of(cls, queries: tuple[GoldenQuery, ...], match: Matching, skipped: int) -> _Wanted:
         ranked = ranked_queries(queries)
         # documents are those that the test set names: a run must not add any
-        named = [query for query in ranked if any(one.document for one in query.relevant_docs)]
+        documents = match.documents
+        named = [query for query in ranked if any(map(documents.judged, query.relevant_docs))]
         alone = [query.query_id for query in ranked if match.by_level and _documents_alone(query)]
         return cls(
             queries,
             ranked,
-            targets_of(ranked, match.rule, match.places, by_level=match.by_level),
-            targets_of(named, Match.DOC),
+            targets_of(
+                ranked, match.rule, match.places, by_level=match.by_level, documents=documents
+            ),
+            targets_of(named, Match.DOC, documents=documents),
             tuple(alone),
             skipped,
         )
@@ -436,17 +463,34 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
     warnings = [_self_warning(a)] if a.name == b.name else []
     for run in (a, b):
         warnings += state_warnings(run)
-    queries = b.queries
-    if a.test_set is not b.test_set and a.test_set.checksum != b.test_set.checksum:
+    queries = of_a = b.queries
+    crossed = cross_mode(a.info, b.info)
+    if crossed:
+        before = {query.query_id: query for query in a.queries}
+        queries = tuple(query for query in b.queries if query.query_id in before)
+        of_a = tuple(before[query.query_id] for query in queries)
+        warnings.append(
+            f"the runs asked documents of different origin ({crossed[0]} and {crossed[1]}), and "
+            "each is scored by what was judged of its own; "
+            f"{counted(len(queries), 'query', 'is')} in both"
+        )
+    elif a.test_set is not b.test_set and a.test_set.checksum != b.test_set.checksum:
         queries, said = _shared(a, b)
+        of_a = queries
         warnings += said
     if not queries:
         raise InputError(
             f"{a.name} and {b.name} have no query in common", hint="compare runs of one test set"
         )
-    warnings += _corpus_warnings(a, b)
+    warnings += [] if crossed else _corpus_warnings(a, b)
     skipped = tuple(one for one in b.scope.skipped if one in set(a.scope.skipped))
-    return Common(queries, tuple(warnings), skipped)
+    return Common(queries, of_a, tuple(warnings), skipped)
+
+
+def cross_mode(a: RunInfo, b: RunInfo) -> tuple[str, str] | None:
+    """The modes of two runs of which one asked recorded and the other live documents."""
+    one, other = str(a.config.get("mode", "")), str(b.config.get("mode", ""))
+    return (one, other) if {one, other} == {Mode.OFFLINE, Mode.LIVE} else None
 
 
 def _shared(a: StoredRun, b: StoredRun) -> tuple[tuple[GoldenQuery, ...], list[str]]:

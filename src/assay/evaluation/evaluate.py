@@ -15,7 +15,7 @@ from assay.evaluation.scope import answerable
 from assay.evaluation.score import Protocol, choice, protocol_named
 from assay.measures.base import Measure
 from assay.measures.parse import measures_text, parse_measures
-from assay.model.ranking import Match, MatchName, RankBy, RankByName
+from assay.model.ranking import CHUNK_SEPARATOR, Match, MatchName, RankBy, RankByName
 from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
@@ -34,6 +34,7 @@ def evaluate(
     part: Split | Literal["evaluation", "holdout", "all"] | None = None,
     protocol: Protocol | str | None = None,
     match: Match | MatchName = Match.EXACT,
+    chunk_separator: str = CHUNK_SEPARATOR,
     wants: Literal["text", "query"] = "text",
     rank_by: RankBy | RankByName | None = None,
     name: str = "run",
@@ -54,8 +55,9 @@ def evaluate(
     chooses either way: evaluation, holdout or all. Without ``measures``, those usual for the set
     are computed (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its
     error and counts as 0; a query without ground truth is not asked. ``match`` says when a result
-    is what was judged (``assay.Match``). ``by_group`` resamples queries of one group together;
-    ``progress`` is called with each outcome.
+    is what was judged (``assay.Match``). ``chunk_separator`` separates document and chunk in the
+    ids of chunks, where results do not name their document (``doc_id``). ``by_group`` resamples
+    queries of one group together; ``progress`` is called with each outcome.
 
     >>> from assay.model.testset import GoldenQuery, Judgment, TestSet
     >>> queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment("d1", 3),)),)
@@ -63,6 +65,8 @@ def evaluate(
     0.5
     """
     chosen = _chosen(test_set, part)
+    if not chunk_separator:
+        raise UsageError("chunk_separator is empty", hint="such as '#', for ids such as doc7#3")
     if wants not in ("text", "query"):
         raise UsageError(f"wants={wants!r} is not one of: text, query")
     retrieve: Retrieve = (
@@ -86,6 +90,7 @@ def evaluate(
         match=Match(match),
         sampling=sampling or Sampling(),
         by_group=by_group,
+        chunk_separator=chunk_separator,
     )
     result = result_of(chosen, outcomes, scoring, name=name)
     for warning in result.warnings():

@@ -275,6 +275,12 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
             f"{baseline.name} is scored {MATCHED_BY[before]}, {current.name} {MATCHED_BY[after]}: "
             "make both with the same --match"
         )
+    separators = baseline.chunk_separator, current.chunk_separator
+    if before is not None and after is not None and separators[0] != separators[1]:
+        found.append(
+            f'document and chunk are separated by "{separators[0]}" and "{separators[1]}": '
+            "make both with the same --chunk-separator"
+        )
     if before is not None and after is not None and baseline.protocol != current.protocol:
         found.append(
             f"the protocols differ ({baseline.protocol or 'none'} and "

@@ -121,7 +121,7 @@ def _series(runs: Sequence[RunInfo], *, by_configuration: bool) -> tuple[Series,
     groups: dict[tuple[str, ...], list[RunInfo]] = {}
     for info in runs:
         if info.sound:
-            rule = (info.scoring.match.value, info.scoring.protocol or "")
+            rule = tuple(map(str, info.scoring.rule))
             own = (info.config_hash,) if by_configuration else ()
             key = (info.part, info.engine, *rule, info.test_set_checksum, *own)
             groups.setdefault(key, []).append(info)

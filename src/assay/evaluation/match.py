@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from assay.evaluation.documents import Documents
 from assay.measures.table import JudgedHits, build_table
 from assay.model.answers import Expect
 from assay.model.arrays import BoolArray, IntArray
@@ -30,19 +31,23 @@ LookUp: TypeAlias = Callable[[Iterable[str]], Mapping[str, ChunkPlace]]
 """Where did these chunks stand when the run was made?"""
 
 SHOWN_IDS = 3
+BY_FORM = Documents()
+"""The document of a chunk as its id names it, in our form."""
 
 
 class Target(NamedTuple):
-    """One judged thing as a rule looks for it: a chunk, or a document (or spans of it).
+    """One judged thing as a rule looks for it: a chunk, or a document (or passages of it).
 
-    ``document``: the test set expects a document here, where others are chunks. A tuple, since
-    there are many.
+    A passage is one or more spans, and half of the characters of one passage must be covered. The
+    spans of a judged chunk are one passage: pieces of a table with its head, for example. Those of
+    a judged document are passages each. ``document``: the test set expects a document here, where
+    others are chunks. A tuple, since there are many.
     """
 
     grade: int
     chunk_id: str | None = None
     doc_id: str | None = None
-    spans: tuple[Span, ...] = ()
+    passages: tuple[tuple[Span, ...], ...] = ()
     document: bool = False
 
 
@@ -51,53 +56,70 @@ def ranked_queries(queries: Iterable[GoldenQuery]) -> tuple[GoldenQuery, ...]:
     return tuple(query for query in queries if query.expect is Expect.EVIDENCE and query.judged)
 
 
-def place_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> ChunkPlace:
+def place_of(
+    judgment: Judgment, archive: Mapping[str, ChunkPlace], documents: Documents = BY_FORM
+) -> ChunkPlace:
     """Where the judged thing stands, by the test set, else the archive, else its id."""
     known = archive.get(judgment.id)
     spans = judgment.spans or (known.spans if known is not None else ())
-    return ChunkPlace(_document_of(judgment, archive), spans)
+    return ChunkPlace(_document_of(judgment, archive, documents), spans)
 
 
-def _document_of(judgment: Judgment, archive: Mapping[str, ChunkPlace]) -> str:
+def _document_of(
+    judgment: Judgment, archive: Mapping[str, ChunkPlace], documents: Documents
+) -> str:
     if judgment.owner is not None:
         return judgment.owner
     known = archive.get(judgment.id)
-    return document_id(judgment.id) if known is None else known.doc_id
+    return documents.judged(judgment) or judgment.id if known is None else known.doc_id
 
 
 def _targets(
-    judgments: Sequence[Judgment], rule: Match, archive: Mapping[str, ChunkPlace]
+    judgments: Sequence[Judgment],
+    rule: Match,
+    archive: Mapping[str, ChunkPlace],
+    documents: Documents = BY_FORM,
 ) -> list[Target]:
     """What the rule looks for; by document, the best grade of its judgments counts."""
     if rule is Match.EXACT:
         return [_as_judged(one) for one in judgments]
     found: list[Target] = []
-    documents: dict[str, Target] = {}
+    whole: dict[str, Target] = {}
     nowhere: list[Target] = []
     for one in judgments:
-        if rule is Match.SPAN and (place := place_of(one, archive)).spans:
-            found.append(Target(one.grade, None, place.doc_id, place.spans))
-        elif one.document is None and one.id not in archive:
+        if rule is Match.SPAN and (place := place_of(one, archive, documents)).spans:
+            found += [
+                Target(one.grade, None, place.doc_id, (passage,))
+                for passage in _passages(one, place)
+            ]
+        elif documents.judged(one) is None and one.id not in archive:
             nowhere.append(Target(one.grade, one.id))
         else:
-            _add_document(documents, one, _document_of(one, archive))
+            _add_document(whole, one, _document_of(one, archive, documents))
     # the document of a chunk that nobody knows is one of those that are named, where any are
-    return found + (list(documents.values()) or nowhere)
+    return found + (list(whole.values()) or nowhere)
+
+
+def _passages(one: Judgment, place: ChunkPlace) -> tuple[tuple[Span, ...], ...]:
+    """What was judged, passage by passage; see ``Target``."""
+    if one.id == place.doc_id:
+        return tuple((span,) for span in place.spans)
+    return (place.spans,)
 
 
 def _as_judged(one: Judgment) -> Target:
     """The judged id itself: that of a chunk, or of a document that any of its chunks brings."""
     expects_document = one.level is Level.DOCUMENT
     doc_id = None if one.level is Level.CHUNK else one.id
-    return Target(one.grade, one.id, doc_id, one.spans, expects_document)
+    return Target(one.grade, one.id, doc_id, tuple((span,) for span in one.spans), expects_document)
 
 
-def _add_document(documents: dict[str, Target], one: Judgment, doc_id: str) -> None:
+def _add_document(whole: dict[str, Target], one: Judgment, doc_id: str) -> None:
     """Look for a document; an id of an unknown kind is also found as that of a chunk."""
     chunk_id = doc_id if one.id == doc_id and one.level is None else None
     new = Target(one.grade, chunk_id, doc_id, document=one.level is Level.DOCUMENT)
-    known = documents.get(doc_id, new)
-    documents[doc_id] = new._replace(
+    known = whole.get(doc_id, new)
+    whole[doc_id] = new._replace(
         grade=max(new.grade, known.grade),
         chunk_id=chunk_id or known.chunk_id,
         document=new.document and known.document,
@@ -120,7 +142,8 @@ class Targets:
     queries: Sequence[GoldenQuery]
     by_query: Sequence[QueryTargets]
     judged: tuple[IntArray, IntArray]
-    documents: BoolArray | None = None  # those of ``judged`` that expect a document, if any do
+    levels: BoolArray | None = None  # those of ``judged`` that expect a document, if any do
+    documents: Documents = BY_FORM
 
 
 def targets_of(
@@ -129,22 +152,25 @@ def targets_of(
     archive: Mapping[str, ChunkPlace] | None = None,
     *,
     by_level: bool | None = None,
+    documents: Documents = BY_FORM,
 ) -> Targets:
     """What the rule looks for in the results of these queries.
 
     ``by_level`` tells expected chunks from expected documents, so that measures of chunks can leave
     documents out: usually so, unless results are matched by document anyway.
     """
-    wanted = [_indexed(_targets(query.relevant_docs, rule, archive or {})) for query in queries]
+    wanted = [
+        _indexed(_targets(query.relevant_docs, rule, archive or {}, documents)) for query in queries
+    ]
     counts = [len(one.targets) for one in wanted]
     every = [target for one in wanted for target in one.targets]
     at = np.repeat(np.arange(len(wanted), dtype=np.int64), counts)
-    documents = None
+    levels = None
     if by_level or (by_level is None and rule is not Match.DOC):
         marks = np.array([target.document for target in every], dtype=np.bool_)
-        documents = marks if marks.any() else None
+        levels = marks if marks.any() else None
     grades = np.array([target.grade for target in every], dtype=np.int64)
-    return Targets(queries, wanted, (at, grades), documents)
+    return Targets(queries, wanted, (at, grades), levels, documents)
 
 
 def _indexed(found: list[Target]) -> QueryTargets:
@@ -165,9 +191,11 @@ def judge_outcomes(
     archive: Mapping[str, ChunkPlace] | None = None,
     *,
     by_level: bool | None = None,
+    documents: Documents = BY_FORM,
 ) -> JudgedHits:
     """The judged-hits table of stored outcomes; a query that failed has no results."""
-    return judge_targets(targets_of(queries, rule, archive, by_level=by_level), outcomes)
+    targets = targets_of(queries, rule, archive, by_level=by_level, documents=documents)
+    return judge_targets(targets, outcomes)
 
 
 def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> JudgedHits:
@@ -188,7 +216,7 @@ def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> Jud
         retrieved[at] = len(results)
         if results[0].score is not None and falling([one.score for one in results]):
             top[at] = results[0].score
-        for rank, target in _found(results, wanted):
+        for rank, target in _found(results, wanted, targets.documents):
             ats.append(at)
             ranks.append(rank)
             found.append(target)
@@ -202,7 +230,7 @@ def judge_targets(targets: Targets, outcomes: Mapping[str, QueryOutcome]) -> Jud
         tied=np.zeros(len(queries), dtype=np.int64),
         missing=np.array(missing, dtype=np.bool_),
         extra_queries=0,
-        documents=None if targets.documents is None else (marks, targets.documents),
+        documents=None if targets.levels is None else (marks, targets.levels),
     )
 
 
@@ -211,25 +239,35 @@ def _whole(numbers: list[int]) -> IntArray:
 
 
 def graded_ranks(
-    query: GoldenQuery, outcome: QueryOutcome, rule: Match, archive: Mapping[str, ChunkPlace]
+    query: GoldenQuery,
+    outcome: QueryOutcome,
+    rule: Match,
+    archive: Mapping[str, ChunkPlace],
+    documents: Documents = BY_FORM,
 ) -> dict[int, int]:
     """The grade of each result that brings something judged, by its rank."""
     grades: dict[int, int] = {}
-    wanted = _indexed(_targets(query.relevant_docs, rule, archive))
-    for rank, target in _found(scored_order(outcome), wanted):
+    wanted = _indexed(_targets(query.relevant_docs, rule, archive, documents))
+    for rank, target in _found(scored_order(outcome), wanted, documents):
         grades[rank] = max(target.grade, grades.get(rank, target.grade))
     return grades
 
 
 def judgment_ranks(
-    query: GoldenQuery, outcome: QueryOutcome, rule: Match, archive: Mapping[str, ChunkPlace]
+    query: GoldenQuery,
+    outcome: QueryOutcome,
+    rule: Match,
+    archive: Mapping[str, ChunkPlace],
+    documents: Documents = BY_FORM,
 ) -> tuple[int | None, ...]:
     """The rank at which each judgment of a query was found; None where it was not.
 
     Judgments are found independently of each other, so each is looked for alone.
     """
     alone = (replace(query, relevant_docs=(one,)) for one in query.relevant_docs)
-    return tuple(min(graded_ranks(one, outcome, rule, archive), default=None) for one in alone)
+    return tuple(
+        min(graded_ranks(one, outcome, rule, archive, documents), default=None) for one in alone
+    )
 
 
 def scored_order(outcome: QueryOutcome) -> tuple[RankedResult, ...]:
@@ -259,17 +297,20 @@ def covers_enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
     return covered >= ENOUGH_COVERED * wanted
 
 
-def _found(results: Sequence[RankedResult], wanted: QueryTargets) -> list[tuple[int, Target]]:
+def _found(
+    results: Sequence[RankedResult], wanted: QueryTargets, documents: Documents
+) -> list[tuple[int, Target]]:
     """(rank, target) of every target at the first result that brings it."""
     by_chunk, by_doc = wanted.by_chunk, wanted.by_doc
     waiting = set(range(len(wanted.targets)))
     found: list[tuple[int, Target]] = []
     for rank, result in enumerate(results, 1):
-        if result.chunk_id not in by_chunk and result.doc_id not in by_doc:
+        document = documents.of(result)
+        if result.chunk_id not in by_chunk and document not in by_doc:
             continue  # most results: rankings are long and judgments few
         brought = set(by_chunk.get(result.chunk_id, ()))
-        for number in by_doc.get(result.doc_id, ()):
-            if enough(wanted.targets[number].spans, result.spans):
+        for number in by_doc.get(document, ()):
+            if enough(wanted.targets[number].passages, result.spans):
                 brought.add(number)
         for number in sorted(brought & waiting):
             found.append((rank, wanted.targets[number]))
@@ -279,9 +320,9 @@ def _found(results: Sequence[RankedResult], wanted: QueryTargets) -> list[tuple[
     return found
 
 
-def enough(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
-    """Where either side's characters are not known, any result of the document will do."""
-    return not judged or not spans or covers_enough(judged, spans)
+def enough(passages: Sequence[Sequence[Span]], spans: Sequence[Span]) -> bool:
+    """Is one passage covered? Where either side's characters are not known, anything will do."""
+    return not passages or not spans or any(covers_enough(one, spans) for one in passages)
 
 
 def places_of(
@@ -343,13 +384,14 @@ class Listed:
 
     def ranks(self, judgment: Judgment) -> list[int]:
         """The ranks, from 1, of all chunks that bring the judged thing."""
-        (target,) = _targets((judgment,), self._rule, {})
-        found = set(self._by_chunk.get(target.chunk_id or "", ()))
-        found.update(
-            rank
-            for rank, spans in self._by_doc.get(target.doc_id or "", ())
-            if enough(target.spans, spans)
-        )
+        found: set[int] = set()
+        for target in _targets((judgment,), self._rule, {}):
+            found.update(self._by_chunk.get(target.chunk_id or "", ()))
+            found.update(
+                rank
+                for rank, spans in self._by_doc.get(target.doc_id or "", ())
+                if enough(target.passages, spans)
+            )
         return sorted(found)
 
     def rank(self, judgment: Judgment) -> int | None:

@@ -21,6 +21,7 @@ from assay.evaluation.defaults import (
     EVALUATION_MEASURES,
     EVIDENCE_MEASURES,
 )
+from assay.evaluation.documents import Documents, documents_of
 from assay.evaluation.match import judge_outcomes, ranked_queries
 from assay.evaluation.score import Protocol, check_families, protocol_named, scores_of
 from assay.evaluation.scores import Scores, rounded
@@ -47,6 +48,7 @@ def score_outcomes(
     match: Match | MatchName = Match.EXACT,
     places: Mapping[str, ChunkPlace] | None = None,
     by_level: bool | None = None,
+    documents: Documents | None = None,
     sampling: Sampling | None = None,
     by_group: bool = False,
 ) -> Scores:
@@ -55,7 +57,8 @@ def score_outcomes(
     Ranking measures run over the queries that have evidence, decision measures also over those
     where there is none to find (``expect: nothing``). Measures of answers are left to
     ``score_answers``. ``places`` says where judged chunks stand, for matching by document or span.
-    ``by_group`` resamples the queries of one group (a post, an interview) together.
+    ``documents`` tells the document of a chunk: by default by our form of ids and the pairs of the
+    test set. ``by_group`` resamples the queries of one group (a post, an interview) together.
     """
     asked = parse_measures(measures)
     check_families(asked, protocol_named(protocol))
@@ -65,11 +68,14 @@ def score_outcomes(
         raise UsageError("there is no ranking measure to compute", hint="such as nDCG@10")
     by_query = {outcome.query_id: outcome for outcome in outcomes}
     clusters = groups_of(test_set.queries) if by_group else None
+    owners = documents_of(test_set) if documents is None else documents
 
     def over(queries: tuple[GoldenQuery, ...], chosen: list[Measure]) -> Scores:
         if not queries:
             raise no_relevant(test_set)
-        hits = judge_outcomes(queries, by_query, Match(match), places, by_level=by_level)
+        hits = judge_outcomes(
+            queries, by_query, Match(match), places, by_level=by_level, documents=owners
+        )
         return scores_of(
             hits, chosen, undefined, name=name, sampling=sampling or Sampling(), clusters=clusters
         )
@@ -97,6 +103,7 @@ def score_run(
     match: Match | None = None,
     places: Mapping[str, ChunkPlace] | None = None,
     by_level: bool | None = None,
+    documents: Documents | None = None,
     sampling: Sampling | None = None,
     by_group: bool | None = None,
 ) -> Scores:
@@ -113,6 +120,7 @@ def score_run(
         match=scoring.match,
         places=places,
         by_level=by_level,
+        documents=documents or documents_of(run.test_set, scoring.chunk_separator),
         sampling=scoring.sampling,
         by_group=scoring.by_group,
     )

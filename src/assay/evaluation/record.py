@@ -46,7 +46,6 @@ class RecordOptions:
     resume: str | None = None
     use_cache: bool = True
     max_errors: int | None = MAX_ERRORS
-    timeout_s: float = TIMEOUT_S
     commit_hash: str = ""
     uploaded: bool = False
     owner: str = ""
@@ -218,7 +217,9 @@ def _execute(
     store, run_id, options = job.store, job.info.run_id, job.options
     done = {one.query_id for one in before}
     every = answerable(job.part.test_set)
-    limit = None if job.system.keeps_time else options.timeout_s
+    limit = job.system.timeout_s
+    if limit is None and not job.system.keeps_time:
+        limit = TIMEOUT_S
     waiting = [job.part.asked(query) for query in every if query.query_id not in done]
     batch: list[QueryOutcome] = []
     seen: list[QueryOutcome] = []
@@ -232,7 +233,11 @@ def _execute(
 
     try:
         for outcome in execute(
-            job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=limit
+            job.system.retrieve,
+            waiting,
+            max_errors=options.max_errors,
+            timeout_s=limit,
+            rank_by=job.system.rank_by,
         ):
             batch.append(outcome)
             seen.append(outcome)

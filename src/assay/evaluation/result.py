@@ -10,6 +10,7 @@ from typing import Any
 from assay.evaluation.answers import answer_records, answers_to_dict, score_answers
 from assay.evaluation.chunker_match import judged_chunkers
 from assay.evaluation.defaults import ANSWER_MEASURES, RUN_MEASURES
+from assay.evaluation.documents import documents_of, doubts
 from assay.evaluation.outcomes import (
     Latency,
     latency,
@@ -30,6 +31,7 @@ from assay.model.ranking import falling
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.scoring import Scoring
 from assay.model.testset import TestSet
+from assay.plural import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class EvaluationResult:
     run_id: str | None = None
     cached: bool = False
     chunker_versions: tuple[str, ...] = ()
+    kept: int | None = None  # results of each query at most; None: as many as came back
 
     def __getitem__(self, measure: Measure | str) -> float | None:
         """The mean of a measure: ``result["nDCG@10"]``."""
@@ -151,8 +154,35 @@ class EvaluationResult:
         ):
             if ids:
                 said.append(some(ids, len(of), what))
-        said += filter(None, [self._repeated])
-        return [*said, *self.scores.summary.alarms(), *self.test_set.overlap]
+        said += filter(None, [self._repeated, self._cut_off])
+        return [*said, *self.scores.summary.alarms(), *self._doubts, *self.test_set.overlap]
+
+    @property
+    def _cut_off(self) -> str | None:
+        """Which measures look further down than what was kept."""
+        kept = self.kept
+        if kept is None:
+            return None
+        deeper = [str(m) for m in self.scores.columns if m.cutoff is not None and m.cutoff > kept]
+        if not deeper:
+            return None
+        looks = "looks" if len(deeper) == 1 else "look"
+        return (
+            f"of each query only {counted(kept, 'result', 'was')} kept, and {', '.join(deeper)} "
+            f"{looks} at more"
+        )
+
+    @cached_property
+    def _doubts(self) -> tuple[str, ...]:
+        """Which results may belong to judged documents without saying so."""
+        return tuple(
+            doubts(
+                self.test_set.queries,
+                {one.query_id: one for one in self.outcomes},
+                documents_of(self.test_set, self.scoring.chunk_separator),
+                self.scoring.match,
+            )
+        )
 
     def _judged_chunkers(self) -> list[str]:
         """By which chunkers the judged documents were cut that came back."""
@@ -228,6 +258,7 @@ def result_of(
             name=name,
             protocol=scoring.protocol,
             match=scoring.match,
+            documents=documents_of(test_set, scoring.chunk_separator),
             sampling=scoring.sampling,
             by_group=scoring.by_group,
         )
@@ -263,7 +294,12 @@ def result_of_run(
         run_id=info.run_id,
         cached=cached,
     )
-    return replace(result, chunker_versions=info.chunker_versions)
+    kept = info.config.get("kept", info.config.get("k"))
+    return replace(
+        result,
+        chunker_versions=info.chunker_versions,
+        kept=kept if isinstance(kept, int) else None,
+    )
 
 
 def expects_nothing(test_set: TestSet) -> bool:

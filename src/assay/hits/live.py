@@ -29,11 +29,12 @@ from assay.model.ranking import (
     Ties,
     document_id,
     falling,
+    unanimous,
 )
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from assay.model.arrays import BoolArray, IntArray
     from assay.model.judgments import Qrels, Span
@@ -41,11 +42,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One judged item: an id and, if the judgment is about a span, that span."""
+    """One judged item: an id and, if the judgment is about a passage, the spans of it.
+
+    The spans of a judged chunk are one passage; those of a judged document are passages each.
+    """
 
     key: str
     grade: int
-    span: Span | None = None
+    spans: tuple[Span, ...] = ()
 
 
 def judge_live(
@@ -64,6 +68,7 @@ def judge_live(
             hint="give results as objects with doc_id and spans, or match exact or doc",
         )
     units = _units(qrels, match, separator)
+    pairs = unanimous((qrels.docs[row], document) for row, document in qrels.documents.items())
     rows: list[tuple[int, int, int]] = []
     judged: list[tuple[int, int]] = []
     count = len(qrels.queries)
@@ -80,7 +85,7 @@ def judge_live(
         rising += not fell
         if ranking and ranking[0].score is not None and fell:
             top[at] = ranking[0].score
-        found = _found(ranking, units[at], match, separator)
+        found = _found(ranking, units[at], match, separator, pairs)
         rows += [(at, rank, grade) for rank, grade in found]
         tied[at] = _ties(ranking, [rank for rank, _ in found])
     hits, every = np.array(rows, dtype=np.int64).reshape(-1, 3), np.array(judged, dtype=np.int64)
@@ -174,9 +179,12 @@ def _place(results: list[Result], at: int) -> tuple[int, int, str]:
     return (at if rank is None else rank, at, results[at].id)
 
 
-def document_of(result: Result, separator: str) -> str:
-    """The document that a result belongs to: its ``doc_id``, else its id without the chunk."""
-    return result.doc_id if result.doc_id is not None else document_id(result.id, separator)
+def document_of(result: Result, separator: str, pairs: Mapping[str, str] | None = None) -> str:
+    """The document of a result: its ``doc_id``, else its id without the chunk, else its pair."""
+    if result.doc_id is not None:
+        return result.doc_id
+    document = document_id(result.id, separator)
+    return document if document != result.id or not pairs else pairs.get(result.id, document)
 
 
 def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
@@ -191,7 +199,9 @@ def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
             continue
         key = qrels.documents.get(row) or document_id(doc, separator)
         if match is Match.SPAN and row in qrels.spans:
-            units[at] += [Unit(key, grade, span) for span in qrels.spans[row]]
+            spans = qrels.spans[row]
+            passages = [(span,) for span in spans] if key == doc else [spans]
+            units[at] += [Unit(key, grade, passage) for passage in passages]
         else:
             best[at, key] = max(grade, best.get((at, key), grade))
     for (at, key), grade in best.items():
@@ -200,7 +210,11 @@ def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
 
 
 def _found(
-    ranking: list[Result], units: list[Unit], match: Match, separator: str
+    ranking: list[Result],
+    units: list[Unit],
+    match: Match,
+    separator: str,
+    pairs: Mapping[str, str],
 ) -> list[tuple[int, int]]:
     """(rank, grade) of each unit at the first result that covers it."""
     by_key: dict[str, list[Unit]] = defaultdict(list)
@@ -209,7 +223,7 @@ def _found(
     waiting = {key: _Waiting(here) for key, here in by_key.items()}
     found: list[tuple[int, int]] = []
     for rank, result in enumerate(ranking, 1):
-        key = result.id if match is Match.EXACT else document_of(result, separator)
+        key = result.id if match is Match.EXACT else document_of(result, separator, pairs)
         if key in waiting:
             found += [(rank, unit.grade) for unit in waiting[key].take(result)]
             if not waiting[key].units:
@@ -222,34 +236,45 @@ class _Waiting:
 
     def __init__(self, units: list[Unit]) -> None:
         self.units = units
-        self._spans: IntArray | None = None
-        if any(unit.span for unit in units):
-            # a unit without a span is covered by anything
-            self._spans = np.array([unit.span or (0, 0) for unit in units], dtype=np.int64).T
+        self._pieces: IntArray | None = None
+        if any(unit.spans for unit in units):
+            self._pieces = _pieces(units)
 
     def take(self, result: Result) -> list[Unit]:
         """Remove and return the units that the result covers."""
-        if self._spans is None:
+        if self._pieces is None:
             taken, self.units = self.units, []
             return taken
-        brought = _enough_covered(self._spans, sorted(result.spans))
+        brought = _enough_covered(self._pieces, len(self.units), sorted(result.spans))
         taken = list(compress(self.units, brought))
         if taken:
             self.units = list(compress(self.units, ~brought))
-            self._spans = self._spans[:, ~brought]
+            left = self._pieces[:, ~brought[self._pieces[2]]]
+            left[2] = (np.cumsum(~brought) - 1)[left[2]]  # units move up
+            self._pieces = left
         return taken
 
 
-def _enough_covered(judged: IntArray, spans: list[Span]) -> BoolArray:
-    """Does at least half of each judged span lie within these, which are sorted?"""
-    start, end = judged
+def _pieces(units: list[Unit]) -> IntArray:
+    """Start, end and number of its unit of each span; a unit may have none."""
+    rows = [(*span, number) for number, unit in enumerate(units) for span in unit.spans]
+    return np.array(rows, dtype=np.int64).reshape(-1, 3).T
+
+
+def _enough_covered(pieces: IntArray, units: int, spans: list[Span]) -> BoolArray:
+    """Does at least half of each unit lie within these spans, which are sorted?
+
+    A unit without spans is covered by anything.
+    """
+    start, end, unit = pieces
     covered = np.zeros(len(start), dtype=np.int64)
     reached = 0
     for low, high in spans:
         # spans may overlap; no character counts twice
         covered += np.maximum(np.minimum(end, high) - np.maximum(start, max(low, reached)), 0)
         reached = max(reached, high)
-    enough: BoolArray = covered >= ENOUGH_COVERED * (end - start)
+    found = np.bincount(unit, weights=covered, minlength=units)
+    enough: BoolArray = found >= ENOUGH_COVERED * np.bincount(unit, end - start, minlength=units)
     return enough
 
 

@@ -102,12 +102,13 @@ def judge(qrels: Qrels, run: RunInput, options: RunOptions | None = None) -> Jud
     return hits if options.depth is None else hits.cut(options.depth)
 
 
-def load_run(path: str | os.PathLike[str]) -> LiveRun:
+def load_run(path: str | os.PathLike[str], rank_by: RankBy | None = None) -> LiveRun:
     """A run file in any form, in memory; every ranking is in order.
 
-    Lists keep the order in which they stand, and tables of scores are ranked by score.
+    Lists keep the order in which they stand, and tables of scores are ranked by score, unless
+    ``rank_by`` says otherwise.
     """
-    rank_by = RankBy.SCORE
+    usual = RankBy.SCORE
     with source(path) as origin, origin.open() as stream:
         kind, data = sniff(stream)
         run: ScoreRun | LiveRun
@@ -115,15 +116,20 @@ def load_run(path: str | os.PathLike[str]) -> LiveRun:
             frame = frames.read_parquet(origin, stream, data, "score")
             run = frames.run_from_frame(frame, origin.name)
         elif kind is Kind.JSON:
-            run, rank_by = run_from_json(data + read_all(stream), origin.name)
+            run, usual = run_from_json(data + read_all(stream), origin.name)
         else:
             run = _small_run(data + read_all(stream), origin.name, RunOptions())
     if all(isinstance(ranking, Mapping) for ranking in run.values()):
         scores: ScoreRun = run  # type: ignore[assignment]  # checked just above
         checked_scores(scores.values(), scores)
-        run, rank_by = live_run(scores), RankBy.SCORE
+        run, usual = live_run(scores, _ties(rank_by)), RankBy.SCORE
     lists: LiveRun = run  # type: ignore[assignment]  # not mappings: lists
-    return {query: ordered(ranking, query, rank_by) for query, ranking in lists.items()}
+    return {query: ordered(ranking, query, rank_by or usual) for query, ranking in lists.items()}
+
+
+def _ties(rank_by: RankBy | None) -> Ties:
+    """Who decides ties of a table of scores: the table, where its order is the ranking."""
+    return Ties.GIVEN if rank_by is RankBy.ORDER else Ties.TREC
 
 
 def _refuse_strangers(qrels: Qrels, hits: JudgedHits, place: str) -> NoReturn:
@@ -205,7 +211,7 @@ def _judge_any(
         return judge_dicts(qrels, scores, float32=options.float32)
     checked_scores(scores.values(), scores)
     rank_by = options.rank_by or RankBy.SCORE
-    ties = options.ties or (Ties.GIVEN if rank_by is RankBy.ORDER else Ties.TREC)
+    ties = options.ties or _ties(rank_by)
     return _judge_lists(qrels, live_run(scores, ties), options, rank_by)
 
 

@@ -10,7 +10,9 @@ import asyncio
 import re
 import secrets
 from collections.abc import Mapping
+from typing import Any
 
+from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from assay.app.jobs import Job, JobState
@@ -38,6 +40,19 @@ def idempotency_key(headers: Mapping[str, str]) -> str | None:
             400, "bad_idempotency_key", "the Idempotency-Key must be up to 128 visible characters"
         )
     return key
+
+
+async def as_job(
+    service: Service, request: Request, kind: str, content: Mapping[str, Any], owner: str
+) -> JSONResponse:
+    """Enter a job, and wait for it a little."""
+    key = idempotency_key(request.headers)
+    job = await service.work(
+        lambda: service.jobs.submit(
+            new_job_id(kind), kind, content, owner=owner, idempotency_key=key
+        )
+    )
+    return await job_response(service, job, request.headers)
 
 
 async def job_response(service: Service, job: Job, headers: Mapping[str, str]) -> JSONResponse:

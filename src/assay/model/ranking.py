@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from assay.model.judgments import Span
 
@@ -48,11 +48,11 @@ class Match(Enum):
     """When is a result the thing that was judged?
 
     ``EXACT``: it has the judged id. Where results name their document (``assay.evaluate`` and
-    stored runs), a judged document is also found by any of its chunks, and judged characters of it
-    by a chunk that covers at least half of them. ``DOC``: it belongs to the same document.
-    ``SPAN``: it belongs to the same document, and at least half of the judged characters are
-    covered; where no characters are known, the document decides. ``chunk`` is an older word for
-    ``exact``.
+    stored runs), a judged document is also found by any of its chunks, and one judged by spans by
+    a chunk that covers at least half of a span. ``DOC``: it belongs to the same document. ``SPAN``:
+    it belongs to the same document and covers at least half of a judged passage, which is a span of
+    a document or all spans of a chunk; where no characters are known, the document decides.
+    ``chunk`` is an older word for ``exact``.
     """
 
     EXACT = "exact"
@@ -74,6 +74,14 @@ def document_id(text: str, separator: str = CHUNK_SEPARATOR) -> str:
     """The document's part of a chunk's id; any other id as it is."""
     head, found, _ = text.rpartition(separator)
     return head if found else text
+
+
+def unanimous(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The document of each chunk that is paired with one only."""
+    found: dict[str, set[str]] = {}
+    for chunk, document in pairs:
+        found.setdefault(chunk, set()).add(document)
+    return {chunk: min(named) for chunk, named in found.items() if len(named) == 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,14 @@ class QueryOutcome:
         return not self.failed and not self.degraded
 
 
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Times in milliseconds that were measured side by side: (a, b) of each query, pass by pass."""
+
+    pairs: Mapping[str, tuple[tuple[float, float], ...]]
+    repeats: int
+
+
 OUR_ENGINES = ("embedded", "opensearch")
 FIGURES_ONLY = "saved figures"
 """The engine of figures that were saved without the rankings they come from."""

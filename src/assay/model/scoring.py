@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from assay.model.ranking import Match
+from assay.model.ranking import CHUNK_SEPARATOR, Match
 from assay.model.sampling import Sampling
 
 ProtocolName: TypeAlias = Literal["positives_only", "all_queries"]
@@ -26,6 +26,7 @@ class Scoring:
     """How outcomes are scored; without measures, by those that are usual for the test set.
 
     ``by_group``: queries of one group (a post, an interview) are resampled together.
+    ``chunk_separator`` stands between document and chunk in the ids of chunks.
     """
 
     measures: str | None = None
@@ -33,6 +34,7 @@ class Scoring:
     match: Match = Match.EXACT
     by_group: bool = False
     sampling: Sampling = field(default_factory=Sampling)
+    chunk_separator: str = CHUNK_SEPARATOR
 
     def changed(self, **changes: Any) -> Scoring:
         """The same with what is given instead; None leaves it as it is."""
@@ -41,7 +43,12 @@ class Scoring:
 
     def same_rule(self, other: Scoring) -> bool:
         """Whether both count the same results and queries; how intervals are drawn aside."""
-        return (self.match, self.protocol) == (other.match, other.protocol)
+        return self.rule == other.rule
+
+    @property
+    def rule(self) -> tuple[Match, ProtocolName | None, str]:
+        """What decides which results and queries count."""
+        return self.match, self.protocol, self.chunk_separator
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -49,6 +56,8 @@ class Scoring:
         said = []
         if self.match is not Match.EXACT:
             said.append(f"results are matched {MATCHED_BY[self.match]}")
+        if self.chunk_separator != CHUNK_SEPARATOR:
+            said.append(f'ids of chunks begin with their document and "{self.chunk_separator}"')
         if self.protocol is not None:
             said.append(f"protocol {self.protocol}")
         if self.by_group:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.model.ranking import RankBy
 from assay.model.testset import GoldenQuery
 
 
@@ -18,7 +19,8 @@ class System:
     answer: the options, the files and code that take part, and the state of the index. Where nobody
     knows the state (``generation`` None), a run can be resumed by its id but is never taken for the
     answer to a new call. A system that ``keeps_time`` answers or fails by itself; another is cut
-    off when it blocks.
+    off when it blocks, as is any that has a ``timeout_s`` for each query. ``rank_by`` says what
+    ranks its results, where that is not for the system to say.
     """
 
     retrieve: Callable[[GoldenQuery], Any]
@@ -28,3 +30,5 @@ class System:
     chunker_versions: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     keeps_time: bool = False
+    timeout_s: float | None = None
+    rank_by: RankBy | None = None

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from assay.evaluation.ab import ABResult
-from assay.evaluation.compare import CompareReport, ComparisonKind, QueryComparison
+from assay.evaluation.chunker_match import own_matching
+from assay.evaluation.compare import (
+    CompareReport,
+    ComparisonKind,
+    QueryComparison,
+    cross_mode,
+)
 from assay.evaluation.match import graded_ranks
 from assay.evaluation.significance import Contrast
 from assay.evaluation.stored_run import StoredRun
-from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
 from assay.render.compare_text import count_rows, measure_rows
@@ -87,16 +92,16 @@ def _compared_query(
     a: StoredRun, b: StoredRun, report: CompareReport, compared: QueryComparison
 ) -> ComparedQuery:
     query = b.test_set.by_id[compared.query_id]
-    match = report.matching
-    rule, places = (match.rule, match.places) if match else (Match.EXACT, {})
+    of_a = a.test_set.by_id[compared.query_id] if cross_mode(a.info, b.info) else query
+    match = report.matching or own_matching(b)
     one, other = (run.outcome(compared.query_id) for run in (a, b))
     return ComparedQuery(
         query,
         compared,
         one,
         other,
-        graded_ranks(query, one, rule, places),
-        graded_ranks(query, other, rule, places),
+        graded_ranks(of_a, one, match.rule, match.places, match.documents),
+        graded_ranks(query, other, match.rule, match.places, match.documents),
     )
 
 

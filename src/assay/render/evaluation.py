@@ -143,27 +143,42 @@ def _rescored(info: RunInfo, result: EvaluationResult, measure: Measure) -> str:
     return shown(new) + ("" if old in (None, new) else f" (was {old})")
 
 
-def modes_table(results: Mapping[str, EvaluationResult], difference: ModeDifference) -> Table:
-    """The same questions, asked of what came from files and of what came live."""
+def modes_tables(
+    results: Mapping[str, EvaluationResult], difference: ModeDifference, *, per_query: bool = False
+) -> list[Table]:
+    """The same questions, asked of what came from files and of what came live.
+
+    A measure may be computed on one side only, where the other has no query for it.
+    """
     first = next(iter(results.values()))
+    measures = dict.fromkeys(m for result in results.values() for m in result.scores.measures)
     notes = [f"{name}: {line}" for name, result in results.items() for line in result.warnings()]
+    rules = dict.fromkeys(line for result in results.values() for line in result.scoring.notes)
     queries = (str(len(result.scores.queries)) for result in results.values())
-    return Table(
+    whole = Table(
         ("measure", *results, difference.title),
         (
             *(
                 (
                     str(m),
-                    *(shown(result[m]) for result in results.values()),
+                    *(
+                        shown(result[m] if m in result.scores.measures else None)
+                        for result in results.values()
+                    ),
                     _signed(difference.values.get(m)),
                 )
-                for m in first.scores.measures
+                for m in measures
             ),
             ("queries", *queries, str(len(difference.shared))),
         ),
         title=f"{first.test_set.name} {first.test_set.version} by ingestion mode",
-        notes=(*difference.warnings(), *notes),
+        notes=(*difference.warnings(), *notes, *rules),
     )
+    single = [
+        replace(per_query_table(result.scores), title=f"{name} by query")
+        for name, result in results.items()
+    ]
+    return [whole, *single] if per_query else [whole]
 
 
 def _signed(value: float | None) -> str:

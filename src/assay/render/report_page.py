@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from assay.evaluation.chunker_match import own_matching
 from assay.evaluation.match import graded_ranks
 from assay.evaluation.report import FIELDS, PROTOCOLS, RunReport
 from assay.evaluation.scope import total_text
@@ -32,7 +33,7 @@ class WorstQuery:
 def run_page(report: RunReport) -> str:
     """One file of HTML."""
     run, scores = report.run, report.scores
-    by_id = run.test_set.by_id
+    by_id, match = run.test_set.by_id, own_matching(run)
     charted = [str(measure) for measure in list(scores.columns)[:CHARTED]]
     return render(
         "run.html",
@@ -65,7 +66,7 @@ def run_page(report: RunReport) -> str:
                 by_id[query],
                 value,
                 run.outcome(query),
-                graded_ranks(by_id[query], run.outcome(query), report.result.scoring.match, {}),
+                graded_ranks(by_id[query], run.outcome(query), match.rule, {}, match.documents),
             )
             for query, value in report.worst
         ],

@@ -84,8 +84,15 @@ def _judgments(docs: tuple[str, ...], chunks: tuple[str, ...]) -> tuple[Judgment
 
 
 def _owner(chunk: str, docs: tuple[str, ...]) -> str | None:
-    """The expected document that a chunk belongs to, by its id or because there is only one."""
-    named = [doc for doc in docs if chunk.startswith(f"{doc}:")]
+    """The expected document that a chunk belongs to, by its id or because there is only one.
+
+    The id of a chunk begins with its document, and no letter or digit follows: ``doc7#3``.
+    """
+    named = [
+        doc
+        for doc in docs
+        if chunk.startswith(doc) and chunk != doc and not chunk[len(doc)].isalnum()
+    ]
     if named:
         return max(named, key=len)
     return docs[0] if len(docs) == 1 else None

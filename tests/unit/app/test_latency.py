@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from assay import limits
 from assay.app import comparison
 from assay.app.comparison import AbRequest, Side, side
+from assay.app.evaluation import EvaluationRequest
 from assay.app.latency import timings
 from assay.app.workspace import Workspace
-from assay.errors import SearchUnavailableError
+from assay.errors import SearchUnavailableError, UsageError
 from assay.model.runs import QueryOutcome
 from assay.model.system import System
 from assay.model.testset import GoldenQuery
@@ -25,17 +26,10 @@ from tests.unit.search.corpus import filled
 
 @dataclass
 class Clocked:
-    """A workspace whose systems note who was asked what, and take ever longer."""
+    """Systems that note who was asked what, and take ever longer."""
 
     asked: list[tuple[str, str]] = field(default_factory=list)
     fails: str = ""
-
-    @property
-    def searcher(self) -> Clocked:
-        return self
-
-    def refresh(self) -> None:
-        """Nothing is newer."""
 
     def system(self, *, name: str) -> System:
         def retrieve(query: GoldenQuery) -> QueryOutcome:
@@ -48,12 +42,10 @@ class Clocked:
         return System(retrieve, {})
 
 
-A_AND_B: tuple[dict[str, Any], dict[str, Any]] = ({"name": "a"}, {"name": "b"})
-
-
 def measured(clocked: Clocked, count: int, repeats: int = 3) -> Any:
     queries = [GoldenQuery(f"q{at}", "what") for at in range(count)]
-    return timings(cast("Workspace", clocked), A_AND_B, queries, repeats=repeats, seed=1)
+    sides = clocked.system(name="a"), clocked.system(name="b")
+    return timings(sides, queries, repeats=repeats, seed=1)
 
 
 def test_both_sides_are_asked_in_turn_and_neither_always_first() -> None:
@@ -127,19 +119,36 @@ def test_configurations_are_measured_together_and_runs_are_not(
 ) -> None:
     sides = (side(here, "components=bm25", golden), side(here, "fusion_method=rrf", golden))
     request = AbRequest(sides[0].run_id, sides[1].run_id)
-    found = comparison.ab(here, request, sides=sides, latency_repeats=2).result.latency
+    usual = comparison.ab(here, request, sides=sides).result.latency
+    assert (usual.repeats, usual.n) == (3, 3)
+    found = comparison.ab(here, replace(request, latency_repeats=2)).result.latency
     assert (found.repeats, found.n) == (2, 3)
     assert found.interval.defined
     assert found.verdict is not None
-    for more in (
-        {},
-        {"sides": sides, "latency_repeats": 0},
-        {"sides": (sides[0], Side(sides[1].run_id, "latest"))},
+    for repeats, chosen in (
+        (None, None),
+        (0, sides),
+        (None, (sides[0], Side(sides[1].run_id, "latest"))),
     ):
-        apart = comparison.ab(here, request, **more).result.latency
+        asked = replace(request, latency_repeats=repeats)
+        apart = comparison.ab(here, asked, sides=chosen).result.latency
         assert (apart.repeats, apart.verdict, apart.interval.defined) == (None, None, False)
         assert apart.n == 3
         assert "not measured together" in apart.remark
+
+
+def test_only_what_our_own_search_made_can_be_timed(
+    here: Workspace, golden: str, tmp_path: Path
+) -> None:
+    ours = side(here, "rrf_k=60", golden).run_id
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({"q0": ["x"]}))
+    request = EvaluationRequest(test_sets=(golden,), run_file=str(file))
+    other = here.evaluate(request).runs[0].info.run_id
+    with pytest.raises(UsageError, match="was made by run file"):
+        comparison.ab(here, AbRequest(ours, other, latency_repeats=1))
+    with pytest.raises(UsageError, match="latency_repeats"):
+        AbRequest(ours, ours, latency_repeats=101)
 
 
 def test_a_run_asks_its_components_whatever_was_searched_before(

@@ -50,7 +50,10 @@ PROBE: dict[str, Any] = {
 }
 """Another value of each setting that can change an answer."""
 
-SCORING = {"measures", "confidence", "resamples", "seed", "ci_method", "alpha", "margin"}
+SCORING = {
+    "measures", "chunk_separator", "confidence", "resamples", "seed", "ci_method", "alpha",
+    "margin",
+}  # fmt: skip
 """They decide what is computed from answers; a run is scored anew for each."""
 ELSEWHERE = {
     # a reason of its own: components without a model are not asked, so both lines above count

@@ -15,14 +15,17 @@ from assay.app.evaluation import EvaluationRequest, evaluate
 from assay.app.gate import GateRequest, gate
 from assay.app.statistics import Statistics
 from assay.app.workspace import Workspace
-from assay.errors import AssayError, ConflictError
+from assay.errors import AssayError, ConflictError, UsageError
+from assay.evaluation import record
+from assay.evaluation.execution import TIMEOUT_S, execute
 from assay.evaluation.record import Recorded
 from assay.evaluation.result import EvaluationResult
 from assay.model.ranking import Match
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
-from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.model.testset import GoldenQuery, Judgment, Level, TestSet
 from assay.settings import configure
+from tests.unit.search.corpus import filled
 
 CHUNKS = TestSet(
     "chunks",
@@ -124,7 +127,7 @@ def test_ids_and_names_that_a_caller_gives_hold_for_an_equal_run(
     assert workspace.runs.run("one").run_id == first.info.run_id
     assert made(name="mine").info.run_id == named.info.run_id
     assert made(run_id="number-3").cached
-    for other in ({"match": "doc"}, {"name": "x"}, {"seed": 5}):
+    for other in ({"match": "doc"}, {"name": "x"}, {"seed": 5}, {"chunk_separator": "#"}):
         with pytest.raises(ConflictError):
             made(run_id="number-3", **other)
 
@@ -178,6 +181,7 @@ def test_a_pushed_run_may_not_ask_for_endless_work(workspace: Workspace, made: A
         Scoring(sampling=Sampling(resamples=10**9)),
         Scoring(sampling=Sampling(level=2.0)),
         Scoring(measures="nothing@1"),
+        Scoring(chunk_separator=""),
     ):
         content = runs.pack(replace(whole, info=replace(whole.info, scoring=scoring)))
         with pytest.raises(AssayError):
@@ -226,3 +230,167 @@ def test_no_run_may_be_called_what_the_newest_one_is_called(
 ) -> None:
     with pytest.raises(ConflictError, match="always means the newest run"):
         made(run_id="latest")
+
+
+# Ids of chunks in another form
+
+
+HASHES = TestSet(
+    "hashes",
+    "v1",
+    tuple(
+        GoldenQuery(f"q{n}", "text", relevant_docs=(Judgment(f"D{n}", 1, level=Level.DOCUMENT),))
+        for n in range(4)
+    ),
+)
+
+
+@pytest.fixture
+def hashed(workspace: Workspace, tmp_path: Path) -> Iterator[Any]:
+    """Evaluate a run of chunks such as D1#7, as the options say."""
+    file = tmp_path / "hashed.json"
+    file.write_text(json.dumps({f"q{n}": ["X#1", f"D{n}#7"] for n in range(4)}))
+
+    def make(**options: Any) -> Recorded:
+        request = EvaluationRequest(test_set=HASHES, run_file=str(file), **options)
+        return evaluate(workspace, request).runs[0]
+
+    with workspace:
+        yield make
+
+
+@pytest.mark.req("K2")
+def test_the_separator_of_chunks_belongs_to_the_run(workspace: Workspace, hashed: Any) -> None:
+    usual, own = hashed(), hashed(chunk_separator="#")
+    assert usual.info.run_id != own.info.run_id
+    assert (usual.result["Recall@10"], own.result["Recall@10"]) == (0.0, 1.0)
+    run = own.info.run_id
+    assert shown(workspace, run)["Recall@10"] == 1.0
+    assert runs.report(workspace, run).result["Recall@10"] == 1.0
+    assert runs.query(workspace, run, "q1").judgments[0].rank == 2
+    assert workspace.runs.run(run).aggregate["recall_at_k_doc"] == {
+        "1": 0.0, "3": 1.0, "5": 1.0, "10": 1.0,
+    }  # fmt: skip
+    assert runs.rescore(workspace, run)[0].kept
+    series = runs.history(workspace, "hashes").series
+    assert sorted(len(one.runs) for one in series) == [1, 1]
+    (line,) = [one for one in usual.result.warnings() if "chunk_separator" in one]
+    assert line.startswith("4 retrieved ids may be of judged documents")
+
+
+@pytest.mark.req("K2")
+def test_runs_of_different_separators_are_not_gated_or_compared_silently(
+    workspace: Workspace, hashed: Any
+) -> None:
+    a, b = hashed().info.run_id, hashed(chunk_separator="#").info.run_id
+    ruling = gate(workspace, GateRequest(baseline=a, current=b))
+    assert ruling.outcome.exit_code == 4
+    assert "make both with the same --chunk-separator" in ruling.blockers[0]
+    report = comparison.compare(workspace, comparison.CompareRequest(a, b)).report
+    assert report.aggregate_a.recall_at_k_doc[10] == 1.0
+    assert f"here both are read as {b} does" in report.warnings[0]
+    other = comparison.compare(workspace, comparison.CompareRequest(b, a)).report
+    assert other.aggregate_a.recall_at_k_doc[10] == 0.0
+    doubtful = [line for line in other.warnings if "may be of judged documents" in line]
+    assert len(doubtful) == 2
+    same = gate(workspace, GateRequest(baseline=a, current=a))
+    assert any("may be of judged documents" in line for line in same.warnings)
+
+
+def test_a_setting_names_the_separator_of_every_run(tmp_path: Path) -> None:
+    file = tmp_path / "hashed.json"
+    file.write_text(json.dumps({f"q{n}": [f"D{n}#7"] for n in range(4)}))
+    settings = configure({"home": tmp_path / "home", "chunk_separator": "#"}, folder=tmp_path)
+    with Workspace(settings) as workspace:
+        request = EvaluationRequest(test_set=HASHES, run_file=str(file))
+        (run,) = evaluate(workspace, request).runs
+    assert run.info.scoring.chunk_separator == "#"
+    assert run.result["Recall@10"] == 1.0
+
+
+# How another engine is asked
+
+
+def rising(text: str) -> list[tuple[str, float]]:
+    """The judged chunk second, with the higher score."""
+    return [("X", 0.5), (f"D{('alpha', 'beta', 'gamma', 'delta').index(text)}:chunk_0", 0.9)]
+
+
+@pytest.mark.req("E5")
+def test_what_ranks_results_and_how_long_they_may_take_are_part_of_the_run(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[float | None] = []
+
+    def noted(retrieve: Any, queries: Any, *, timeout_s: float | None, **more: Any) -> Any:
+        limits.append(timeout_s)
+        return execute(retrieve, queries, timeout_s=timeout_s, **more)
+
+    monkeypatch.setattr(record, "execute", noted)
+    request = EvaluationRequest(
+        test_set=CHUNKS, retriever=f"{__name__}:rising", measures="P@1", timeout_s=77.0
+    )
+    with workspace:
+        (given,) = evaluate(workspace, request).runs
+        (by_score,) = evaluate(workspace, replace(request, rank_by="score")).runs
+        (usual,) = evaluate(workspace, replace(request, timeout_s=None)).runs
+        (again,) = evaluate(workspace, replace(request, rank_by="score")).runs
+        resumed = EvaluationRequest(resume=by_score.info.run_id, measures="P@1")
+        assert evaluate(workspace, resumed).runs[0].info.run_id == by_score.info.run_id
+    assert limits == [77.0, 77.0, TIMEOUT_S]
+    assert (given.result["P@1"], by_score.result["P@1"], usual.result["P@1"]) == (0.0, 1.0, 0.0)
+    assert given.info.config["timeout_s"] == 77.0
+    assert by_score.info.config["rank_by"] == "score"
+    assert len({one.info.cache_key for one in (given, by_score, usual)}) == 3
+    assert (again.info.run_id, again.cached) == (by_score.info.run_id, True)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"rank_by": "score"}, "our own search ranks"),
+        ({"rank_by": "rank", "run_file": "x"}, "rank_by"),
+        ({"timeout_s": 0.0}, "timeout_s"),
+        ({"timeout_s": 1e9}, "timeout_s"),
+        ({"chunk_separator": ""}, "chunk_separator"),
+    ],
+)
+def test_how_another_engine_is_asked_is_checked(option: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        EvaluationRequest(test_set=CHUNKS, **option)
+
+
+def test_the_scores_of_a_run_file_rank_its_lists_where_that_is_asked(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    file = tmp_path / "run.json"
+    file.write_text(
+        json.dumps({"q0": [{"id": "X", "score": 1.0}, {"id": "D0:chunk_0", "score": 2.0}]})
+    )
+    one = replace(CHUNKS, queries=CHUNKS.queries[:1])
+    with workspace:
+        found = {
+            rank_by: evaluate(
+                workspace,
+                EvaluationRequest(test_set=one, run_file=str(file), rank_by=rank_by),
+            ).runs[0].result["MRR"]
+            for rank_by in (None, "order", "score")
+        }  # fmt: skip
+    assert found == {None: 0.5, "order": 0.5, "score": 1.0}
+
+
+def test_measures_that_look_further_than_what_was_kept_are_named(tmp_path: Path) -> None:
+    with filled(tmp_path / "home") as workspace:
+        chunk = workspace.search("aspirin", k=1, floor=False).results[0].chunk
+        query = GoldenQuery("q1", "aspirin", relevant_docs=(Judgment(chunk.chunk_id, 1),))
+        request = EvaluationRequest(
+            test_set=TestSet("t", "v1", (query,)), measures="P@1 Recall@{3,5} MRR", kept=3
+        )
+        (few,) = evaluate(workspace, request).runs
+        (all_,) = evaluate(workspace, replace(request, kept=5)).runs
+        again = runs.show(workspace, few.info.run_id).result
+    said = "of each query only 3 results were kept, and Recall@5 looks at more"
+    assert few.result.warnings().count(said) == 1
+    assert again is not None
+    assert said in again.warnings()
+    assert not [line for line in all_.result.warnings() if "were kept" in line]

@@ -16,9 +16,10 @@ from assay.evaluation.compare import compare_runs
 from assay.evaluation.match import Listed, graded_ranks, judge_outcomes, judgment_ranks
 from assay.evaluation.outcomes import score_outcomes
 from assay.evaluation.stored_run import StoredRun
+from assay.hits.run import RunOptions, judge
 from assay.model.document import ChunkPlace
 from assay.model.judgments import Span
-from assay.model.ranking import Match
+from assay.model.ranking import Match, Result
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, Level
 from tests.unit.evaluation.stored import golden, outcome, stored, suite
@@ -222,3 +223,58 @@ def test_a_listed_place_counts_by_its_characters() -> None:
     places = {"a": ChunkPlace("A", ((0, 10),)), "b": ChunkPlace("A", ((90, 99),))}
     listed = Listed(["b", "a"], places, Match.SPAN)
     assert listed.ranks(Judgment("A:chunk_0", 1, ((0, 18),))) == [2]
+
+
+# A document with several judged passages, and a chunk of several pieces
+
+
+PASSAGES = golden("q", relevant_docs=(Judgment("A", 2, ((0, 100), (500, 900))),))
+
+
+@pytest.mark.req("K14")
+@pytest.mark.parametrize(
+    ("results", "exact", "recall"),
+    [
+        ([("A", (0, 100))], 1, 0.5),  # the whole of one passage
+        ([("X", (0, 9)), ("A", (0, 49)), ("A", (450, 700))], 3, 0.5),
+        ([("A", (60, 120)), ("A", (600, 790))], None, 0.0),  # less than half of either
+        ([("A", (0, 1000))], 1, 1.0),
+    ],
+)
+def test_a_result_needs_half_of_one_judged_passage_of_a_document(
+    results: list[tuple[str, Span]], exact: int | None, recall: float
+) -> None:
+    ranking = ranking_of(results)
+    assert judgment_ranks(PASSAGES, ranking, Match.EXACT, {}) == (exact,)
+    table = judge_outcomes([PASSAGES], {"q": ranking}, Match.SPAN)
+    assert len(table.rank) / 2 == recall
+    assert len(table.ideal_grade) == 2
+    listed = Listed(
+        [one.chunk_id for one in ranking.results],
+        {one.chunk_id: ChunkPlace(one.doc_id, one.spans) for one in ranking.results},
+        Match.SPAN,
+    )
+    assert bool(listed.ranks(PASSAGES.relevant_docs[0])) == (recall > 0)
+
+
+HEAD = (0, 10)  # of a table, which every chunk of it repeats
+
+
+@pytest.mark.req("K14")
+def test_a_judged_chunk_of_several_pieces_is_one_passage() -> None:
+    judged = golden("q", relevant_docs=(Judgment("A:chunk_1", 2, (HEAD, (100, 200))),))
+
+    def found(*pieces: Span) -> tuple[int | None, ...]:
+        outcome = QueryOutcome("q", (RankedResult("A:chunk_2", "A", 1.0, pieces),))
+        live = {"q": [Result("A:chunk_2", doc_id="A", spans=pieces)]}
+        qrels = suite(judged).qrels()
+        table = judge(qrels, live, RunOptions(match=Match.SPAN))
+        assert len(table.ideal_grade) == 1
+        (rank,) = judgment_ranks(judged, outcome, Match.SPAN, {})
+        assert table.rank.tolist() == ([] if rank is None else [rank])  # as assay.score does
+        return (rank,)
+
+    assert found(HEAD, (200, 300)) == (None,)  # the next part of the table
+    assert found(HEAD, (100, 145)) == (1,)  # exactly half
+    assert found((100, 154)) == (None,)
+    assert found((100, 155)) == (1,)

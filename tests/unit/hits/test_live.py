@@ -207,6 +207,19 @@ def test_what_is_the_document_of_a_chunk() -> None:
     assert judged({"d#1": 1}, ["d#2"], match="doc", separator="#") == [(1, 1)]
 
 
+def test_judgments_that_name_their_documents_tell_those_of_results() -> None:
+    """As a golden list does: any query may say which document doc7#3 is of."""
+    plain = load_qrels({"q1": {"doc7#3": 1}, "q2": {"doc7": 2}, "q3": {"c1": 1}, "q4": {"c1": 1}})
+    qrels = replace(plain, documents={0: "doc7", 2: "a", 3: "b"})
+    run = {"q1": ["doc7#3"], "q2": ["x", "doc7#3"], "q3": ["c1"], "q4": ["c1"]}
+    table = judge(qrels, run, RunOptions(match=Match.DOC))
+    assert ranks(table, "q1") == [(1, 1)]
+    assert ranks(table, "q2") == [(2, 2)]
+    assert ranks(table, "q3") == ranks(table, "q4") == []  # c1 is judged under two documents
+    given = {"q2": [Result("doc7#3", doc_id="other")]}
+    assert ranks(judge(qrels, given, RunOptions(match=Match.DOC)), "q2") == []
+
+
 # Spans
 
 
@@ -237,8 +250,8 @@ def test_half_of_a_span_is_enough(covering: list[Span], found: bool) -> None:
 
 def test_one_result_that_covers_several_spans() -> None:
     """One result, several judgments found: the rank counts once, each judgment is found."""
-    spans = {"d:chunk_1": ((0, 10), (10, 20)), "d:chunk_2": ((20, 30),), "d:chunk_3": ((90, 99),)}
-    grades = {"d:chunk_1": 1, "d:chunk_2": 3, "d:chunk_3": 1}
+    spans = {"d": ((0, 10), (10, 20)), "d:chunk_2": ((20, 30),), "d:chunk_3": ((90, 99),)}
+    grades = {"d": 1, "d:chunk_2": 3, "d:chunk_3": 1}
     ranking = spanned(("e", (0, 5)), ("d:chunk_8", (0, 30)), ("d:chunk_9", (0, 99)))
     table = table_of(grades, ranking, spans, match="span")
     assert ranks(table, "q") == [(2, 3), (2, 1), (2, 1), (3, 1)]

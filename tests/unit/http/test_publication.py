@@ -94,6 +94,8 @@ def test_a_run_by_other_measures_keeps_every_gauge(home: Path) -> None:
         ({"test_set": one_query("sent"), "uploaded": True}, "was uploaded"),
         ({"options": {"depth": 1}}, "another configuration"),
         ({"match": "doc"}, "rule doc, not exact"),
+        ({"chunk_separator": "#"}, 'the separator "#", not ":chunk_"'),
+        ({"kept": 19}, "it kept 19 results of each query, and gauges look at 20"),
         ({"mode": "overall"}, "the part overall, and gauges are of all"),
         ({"run_file": "junk.json"}, "another configuration or engine"),
     ],

@@ -207,6 +207,20 @@ def test_held_out_queries_of_a_run_are_for_those_who_may_evaluate(
         assert len(service.workspace.runs.held_out_uses("small")) == looks
 
 
+def test_configurations_are_timed_for_those_who_may_evaluate(
+    guarded: tuple[Service, TestClient, Callable[[str], Any]],
+) -> None:
+    _, client, key = guarded
+    body = {"a": "run_h", "b": "run_h"}
+    assert client.post("/v1/ab", json={**body, "latency_repeats": 0}, **key("read")).is_success
+    timed = {**body, "latency_repeats": 1}
+    assert_problem(client.post("/v1/ab", json=timed, **key("read")), 403, "forbidden")
+    assert client.post("/v1/ab", json=timed, **key("admin")).status_code != 403
+    assert_problem(
+        client.post("/v1/ab", json={**body, "latency_repeats": 101}, **key("admin")), 422
+    )
+
+
 def test_a_run_with_masked_queries_is_not_scored_elsewhere(
     guarded: tuple[Service, TestClient, Callable[[str], Any]],
 ) -> None:

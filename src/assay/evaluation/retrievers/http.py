@@ -46,7 +46,6 @@ _NAME = re.compile(
 )
 SHOWN_ERROR = 200
 TIMEOUT_S = 30.0
-MAX_TIMEOUT_S = 600.0
 METHODS = ("GET", "POST")
 ASSAY_PARAMS: Mapping[str, str] = {
     "q": "{query_text}",
@@ -264,8 +263,8 @@ def _seconds(path: Path, values: Mapping[str, Any]) -> float:
     given = values.get("timeout_s", TIMEOUT_S)
     if isinstance(given, bool) or not isinstance(given, (int, float)):
         given = 0.0
-    if not 0 < given <= MAX_TIMEOUT_S:
-        raise ConfigError(f"{path}: timeout_s must be seconds, up to {MAX_TIMEOUT_S:g}")
+    if not 0 < given <= limits.MAX_QUERY_SECONDS:
+        raise ConfigError(f"{path}: timeout_s must be seconds, up to {limits.MAX_QUERY_SECONDS:g}")
     return float(given)
 
 

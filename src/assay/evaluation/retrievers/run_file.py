@@ -7,15 +7,18 @@ from pathlib import Path
 
 from assay.errors import MissingFileError
 from assay.hits.run import load_run
-from assay.model.ranking import document_id
+from assay.model.ranking import RankBy, RankByName, document_id
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.system import System
 from assay.model.testset import GoldenQuery
 
 
-def run_file_system(path: str) -> System:
-    """The system whose answers stand in a file: TREC, JSON, JSON lines or parquet."""
-    run = load_run(path)
+def run_file_system(path: str, rank_by: RankByName | None = None) -> System:
+    """The system whose answers stand in a file: TREC, JSON, JSON lines or parquet.
+
+    ``rank_by`` None keeps the order of lists and ranks tables of scores by score.
+    """
+    run = load_run(path, None if rank_by is None else RankBy(rank_by))
     try:
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

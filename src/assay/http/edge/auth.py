@@ -106,19 +106,25 @@ def requires(scope: str) -> object:
 
     async def check(request: Request) -> Caller:  # async: no thread is needed
         caller: Caller = request.scope["assay.caller"]
-        if caller.may(scope):
-            return caller
-        if not caller.scopes:
-            raise unknown_caller("this service needs an API key")
-        raise ProblemError(
-            403,
-            "forbidden",
-            f"the API key does not have the scope {scope}",
-            hint=f"use a key with it; whoever runs the service makes one: "
-            f"assay keys create NAME --scope {scope}",
-        )
+        require(caller, scope)
+        return caller
 
     return check
+
+
+def require(caller: Caller, scope: str) -> None:
+    """Refuse a caller without this scope."""
+    if caller.may(scope):
+        return
+    if not caller.scopes:
+        raise unknown_caller("this service needs an API key")
+    raise ProblemError(
+        403,
+        "forbidden",
+        f"the API key does not have the scope {scope}",
+        hint=f"use a key with it; whoever runs the service makes one: "
+        f"assay keys create NAME --scope {scope}",
+    )
 
 
 def _as_caller(key: KeyRow) -> Caller:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from assay.app import comparison
 from assay.app.gate import GateRequest, gate
+from assay.app.jobs import AB
+from assay.http.edge.auth import require
+from assay.http.job_answers import ACCEPTED, as_job
 from assay.http.routes.runs import viewer_of
 from assay.http.routing import Reader, ServiceOf, json_response, refusals
 from assay.http.routing import router as new_router
 from assay.http.wire.base import Json
 from assay.http.wire.runs import AbBody, CompareBody, GateBody
-from assay.model.codec import decode
+from assay.model.codec import decode, encode
 
 router = new_router("runs", prefix="/v1")
 
@@ -33,13 +37,22 @@ async def compare(body: CompareBody, service: ServiceOf, caller: Reader) -> JSON
     return await json_response(service, work)
 
 
-@router.post("/ab", response_model=Json, responses=refusals(404, 409))
-async def ab_test(body: AbBody, service: ServiceOf, caller: Reader) -> JSONResponse:
+@router.post("/ab", response_model=Json, responses={**refusals(404, 409), **ACCEPTED})
+async def ab_test(
+    body: AbBody, http_request: Request, service: ServiceOf, caller: Reader
+) -> JSONResponse:
     """Test run b against run a: differences, p-values, intervals, latency, a verdict.
 
-    Held-out queries have no ranks and no note unless the key has the scope evaluate.
+    Held-out queries have no ranks and no note unless the key has the scope evaluate. With
+    ``latency_repeats`` the configurations of both runs are asked every query in turn, which is a
+    job (``202`` and ``Location`` where it takes longer) and needs that scope.
     """
     request = decode(comparison.AbRequest, body.model_dump(exclude_none=True))
+    if request.latency_repeats:
+        require(caller, "evaluate")
+        await service.searcher()  # refused at once if nothing can be searched
+        named = await service.work(lambda: comparison.named_runs(service.workspace, request))
+        return await as_job(service, http_request, AB, encode(named), caller.name)
 
     def work() -> dict[str, Any]:
         found = comparison.ab(service.workspace, request, viewer_of(caller, service))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from fastapi import Request
 from fastapi.responses import JSONResponse
@@ -12,7 +11,7 @@ from assay.app import corpus
 from assay.app.corpus import DocumentPage, DocumentsWritten
 from assay.app.index import IndexWritten
 from assay.app.models import ModelRow
-from assay.http.job_answers import ACCEPTED, idempotency_key, job_response, new_job_id
+from assay.http.job_answers import ACCEPTED, as_job
 from assay.http.routing import (
     Admin,
     Reader,
@@ -44,7 +43,7 @@ async def ingest(
     body: IngestRequest, request: Request, service: ServiceOf, caller: Admin
 ) -> JSONResponse:
     """Store documents and make them searchable; unchanged ones are left alone."""
-    return await _as_job(service, request, "ingest", body.model_dump(), caller.name)
+    return await as_job(service, request, "ingest", body.model_dump(), caller.name)
 
 
 @router.get("/documents", responses={**answers(DocumentPage), **refusals()})
@@ -135,7 +134,7 @@ async def write_index(
     body: IndexRequest, request: Request, service: ServiceOf, caller: Admin
 ) -> JSONResponse:
     """Bring the index up to date, or rewrite it; searches go on meanwhile."""
-    return await _as_job(service, request, "index", body.model_dump(), caller.name)
+    return await as_job(service, request, "index", body.model_dump(), caller.name)
 
 
 @router.get(
@@ -167,17 +166,4 @@ async def _delete(
     service: Service, request: Request, doc_ids: list[str], owner: str
 ) -> JSONResponse:
     await service.work(lambda: corpus.require_documents(service.workspace, doc_ids))
-    return await _as_job(service, request, "delete", {"doc_ids": doc_ids}, owner)
-
-
-async def _as_job(
-    service: Service, request: Request, kind: str, content: dict[str, Any], owner: str
-) -> JSONResponse:
-    """Enter a job, and wait for it a little."""
-    key = idempotency_key(request.headers)
-    job = await service.work(
-        lambda: service.jobs.submit(
-            new_job_id(kind), kind, content, owner=owner, idempotency_key=key
-        )
-    )
-    return await job_response(service, job, request.headers)
+    return await as_job(service, request, "delete", {"doc_ids": doc_ids}, owner)

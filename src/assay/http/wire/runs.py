@@ -40,6 +40,13 @@ class AbBody(StatisticsRequest):
     measures: Measures | None = None
     strict_chunker_version: bool = False
     by_group: bool = Field(False, description="Resample queries of one group together.")
+    latency_repeats: int | None = Field(
+        None,
+        ge=0,
+        le=limits.MAX_LATENCY_REPEATS,
+        description="How often the configurations of both runs are timed in turn, as a job; this "
+        "needs the scope evaluate.",
+    )
 
 
 class GateBody(Wire):

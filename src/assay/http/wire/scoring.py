@@ -50,7 +50,7 @@ class ScoreRequest(StatisticsRequest):
     undefined: Literal["skip", "zero"] = "skip"
     score_dtype: Literal["float64", "float32"] = "float64"
     depth: Annotated[int, Field(ge=1, le=limits.MAX_BATCH_IDS)] | None = None
-    chunk_separator: Annotated[str, Field(min_length=1, max_length=40)] = ":chunk_"
+    chunk_separator: Annotated[str, Field(min_length=1, max_length=40)] | None = None
     by: Groups | None = Field(None, description="Break down by these groups of queries.")
     clusters: Groups | None = Field(None, description="Resample queries of one group together.")
     ci: bool = False
