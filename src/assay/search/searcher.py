@@ -17,6 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from assay import limits
@@ -49,7 +50,7 @@ from assay.search.reading import (
     read_query,
     with_unknown_words,
 )
-from assay.search.request import COMPONENTS, SearchOptions, changed
+from assay.search.request import COMPONENTS, SearchOptions, changed, check_components
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
@@ -104,7 +105,10 @@ class SearchInProgress:
 
 
 class Searcher:
-    """Search that stays; see the module's docstring."""
+    """Search that stays; see the module's docstring.
+
+    ``own`` are the components that the user brings, each with the digest of its code.
+    """
 
     def __init__(
         self,
@@ -114,13 +118,15 @@ class Searcher:
         defaults: SearchOptions | None = None,
         lexicon: Lexicon | None = None,
         synonyms: Synonyms | None = None,
+        own: Mapping[str, str | None] = MappingProxyType({}),
     ) -> None:
         self.defaults = defaults or SearchOptions()
         self._source = source
         self._rerankers = rerankers
         self._lexicon = lexicon or default_lexicon()
         self._synonyms = synonyms
-        self.lanes = {name: Lane(name) for name in COMPONENTS}
+        self._own = own
+        self.lanes = {name: Lane(name) for name in (*COMPONENTS, *own)}
         self._rerank_lane = Lane("reranker", workers=1)
         self._answers: Cache[tuple[str, str, str], SearchResponse] = Cache(
             limits.MAX_CACHED_ANSWERS
@@ -153,15 +159,18 @@ class Searcher:
         return intent_names(self._lexicon)
 
     def check(self, options: SearchOptions) -> None:
-        """Refuse options that name an intent which the lexicon does not have."""
+        """Refuse options that name a component or an intent that there is not."""
+        check_components(options, self._own)
         check_intent(options.query_intent, self._lexicon)
 
-    def identity(self, options: SearchOptions) -> dict[str, str]:
-        """What else can change an answer under these options: the content of files, and models.
+    def identity(self, options: SearchOptions) -> dict[str, Any]:
+        """What else can change an answer under these options: files, models and the user's code.
 
         A reranker that cannot be opened has no entry; a search then says so.
         """
-        found: dict[str, str] = {}
+        found: dict[str, Any] = {}
+        if own := [name for name in options.components if name in self._own]:
+            found["component_code"] = {name: self._own[name] for name in own}
         if (synonyms := self._synonyms_of(options)) is not None:
             found["synonyms"] = synonyms.digest
         if options.boosts:
@@ -190,7 +199,7 @@ class Searcher:
             name: ("resting" if self.lanes[name].breaker.is_open else "ready")
             if name in snapshot.components
             else snapshot.absent.get(name, "not part of this index")
-            for name in COMPONENTS
+            for name in self.lanes
         }
 
     def search(
