@@ -413,6 +413,7 @@ def check_search(workspace: Workspace, request: EvaluationRequest) -> None:
     from assay.search.recorded import evaluation_options
 
     searcher = workspace.searcher
+    searcher.check_named(request.options)
     options = evaluation_options(searcher.defaults, **request.options)
     searcher.check(options)
     searcher.snapshot.resolved(options.filters)

@@ -358,6 +358,7 @@ class Workspace:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
         from assay.search.recorded import evaluation_options
 
+        self.searcher.check_named(changes)
         options = evaluation_options(self.searcher.defaults, **changes)
         return engine.system(self, options, answers=answers)
 

@@ -137,7 +137,7 @@ def respond(
         hits = _with_terms(hits, prepared, page)
     if options.highlights:
         hits = _highlighted(hits, prepared.question)
-    judged = _judged(prepared, options, ranking)
+    judged = judged_page(prepared, options, ranking)
     withheld = len(hits) if judged.nothing and options.floor else 0
     following = options.offset + options.k
     answers = prepared.answers
@@ -230,7 +230,7 @@ def _folded(prepared: Prepared, ranking: Ranking, rank: int) -> Sequence[FoldedH
     ]
 
 
-def _judged(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Judged:
+def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Judged:
     """Whether anything is about the query; who names documents, or turns a page, is not asked."""
     filters = prepared.reading.filters(options.filters)
     if options.offset or filters.doc_id or filters.interview_id:

@@ -50,7 +50,14 @@ from assay.search.reading import (
     read_query,
     with_unknown_words,
 )
-from assay.search.request import COMPONENTS, SearchOptions, changed, check_components
+from assay.search.request import (
+    COMPONENTS,
+    SEARCH_OPTIONS,
+    SearchOptions,
+    changed,
+    check_components,
+    check_names,
+)
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
@@ -162,6 +169,11 @@ class Searcher:
         """Refuse options that name a component or an intent that there is not."""
         check_components(options, self._own)
         check_intent(options.query_intent, self._lexicon)
+
+    def check_named(self, changes: Mapping[str, Any]) -> None:
+        """Refuse changes that name a component that there is not, before weights are looked at."""
+        if (named := changes.get("components")) is not None:
+            check_names("components", SEARCH_OPTIONS["components"].accept(named), self._own)
 
     def identity(self, options: SearchOptions) -> dict[str, Any]:
         """What else can change an answer under these options: files, models and the user's code.
@@ -320,6 +332,7 @@ class Searcher:
         changes: dict[str, Any],
         started: float,
     ) -> SearchInProgress:
+        self.check_named(changes)
         wanted = changed(self.defaults if options is None else options, **changes)
         self.check(wanted)
         question = ask(query, self._synonyms_of(wanted))

@@ -40,7 +40,7 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
 ) -> None:
     path = tmp_path_factory.mktemp("c") / "mine.yaml"
     if not all(map(str.isprintable, options.filters.source)):
-        with pytest.raises(UsageError, match="source: .* cannot stand in a file"):
+        with pytest.raises(UsageError, match=r"source: .* cannot stand in a file"):
             as_yaml(options)
         return
     path.write_text(as_yaml(options), encoding="utf-8")
