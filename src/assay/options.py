@@ -377,7 +377,10 @@ class NamedCode:
     """
 
     reserved: tuple[str, ...] = ()
-    form: str = "a name and its code, as in labels=my_search:labels; names have a-z, 0-9 and _"
+    form: str = (
+        "a name that is not taken and its code, as in labels=my_search:labels; "
+        "names have a-z, 0-9 and _"
+    )
     numeric: bool = False
     hint: str | None = "as in labels=my_search:labels"
 

@@ -336,12 +336,17 @@ class Evaluated:
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """Of a function of one's own only the code is known, not what it looks into."""
+        """Of code of one's own only the code is known, not what it looks into."""
         return tuple(
-            f"{one.info.config['retriever']} was not asked again, since its code is unchanged; "
+            f"{name} was not asked again, since its code is unchanged; "
             "if what it searches has changed: --no-cache"
             for one in self.runs
-            if one.cached and one.info.engine == "python"
+            if one.cached
+            for name in (
+                [one.info.config["retriever"]]
+                if one.info.engine == "python"
+                else one.info.config.get("component_code", {})
+            )
         )
 
     @property
