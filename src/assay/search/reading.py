@@ -190,6 +190,8 @@ def with_unknown_words(
         notes.append(f"this looks like {strange}, and the documents lack most of its words")
     if len(missing) == len(asked):
         notes.append("no document has any of these words")
+        if not question.synonyms and _only_codes(question, missing):  # which mean nothing else
+            reading = replace(reading, only=frozenset())
     else:
         notes.append(f"no document has {', '.join(missing[:MOST_UNKNOWN])}")
     # what is in capitals or has a synonym is a name, and its neighbour is another one: HFpEF, HFrEF
@@ -199,6 +201,12 @@ def with_unknown_words(
     for word, other in better.items():
         meant = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, meant)
     return replace(reading, notes=tuple(notes), did_you_mean=meant)
+
+
+def _only_codes(question: Question, words: Sequence[str]) -> bool:
+    """Whether these words of a query are codes and numbers, and nothing more."""
+    coded = {word for one in read(question.written).codes for word in written_words(one.text)}
+    return coded.issuperset(words)
 
 
 def _better(missing: Sequence[str], words: WordIndex, chunks: Chunks) -> dict[str, str]:

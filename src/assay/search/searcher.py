@@ -496,9 +496,9 @@ class Searcher:
         if words is None or not search.snapshot.size:
             return reading, lists
         try:
-            kept = admitted(search.question, reading, words, lists)
             chunks = self._chunks_of(search.snapshot)
-            return with_unknown_words(search.question, reading, words, chunks), kept
+            whole = with_unknown_words(search.question, reading, words, chunks)
+            return whole, admitted(search.question, whole, words, lists)
         except (AssayError, OSError) as problem:
             note = "phrases and exclusions could not be checked for every component"
             log.warning("%s: %s", note, problem)
