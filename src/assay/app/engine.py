@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.model.system import System
     from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
     from assay.opensearch.cluster import Cluster
+    from assay.search.own_components import IndexedChunks
     from assay.search.searcher import Searcher
     from assay.search.snapshot import Snapshot
     from assay.search.synonyms import Synonyms
@@ -211,6 +212,7 @@ def open_searcher(workspace: Workspace) -> Searcher:
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
         synonyms=_synonyms(settings),
+        own={name: one.digest for name, one in workspace.own_components.items()},
     )
 
 
@@ -234,12 +236,14 @@ def components(workspace: Workspace, opened: Generation) -> dict[str, Component]
 
 def snapshot(workspace: Workspace) -> Snapshot:
     """The newest generation with its components, and why others are absent."""
+    from assay.search.own_components import IndexedChunks
     from assay.search.snapshot import Snapshot
 
     if workspace.cluster is not None:
         return _cluster_snapshot(workspace, workspace.cluster)
     opened, store = workspace.generation(), workspace.store
-    present, absent = _present(lambda name: _component(workspace, name, opened))
+    brought = IndexedChunks(opened.chunk_ids, store.chunks_by_key)
+    present, absent = _present(workspace, brought, lambda name: _component(workspace, name, opened))
 
     def find(name: str) -> list[KeyedChunk]:
         return [row for row in store.find(name) if row.key in opened.chunk_ids]
@@ -265,6 +269,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
 def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     from assay.cache import Cache
     from assay.opensearch.cluster import refuse_foreign
+    from assay.search.own_components import IndexedChunks
     from assay.search.snapshot import Snapshot
 
     workspace.require()
@@ -273,9 +278,11 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         raise EngineError("there is no index on the cluster yet", hint="assay index update")
     refuse_foreign(current, store)
     present, absent = _present(
+        workspace,
+        IndexedChunks(_chunk_ids_at(workspace, current.applied), store.chunks_by_key),
         lambda name: cluster.component(
             name, current, workspace.sparse_encoder, workspace.dense_encoder
-        )
+        ),
     )
 
     def find(name: str) -> list[KeyedChunk]:
@@ -300,15 +307,26 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     )
 
 
+def _chunk_ids_at(workspace: Workspace, change: int) -> dict[int, str]:
+    """The chunks that there were at a change, for components that the user brings."""
+    if not workspace.own_components:
+        return {}
+    pages = workspace.store.added_since(0, change)
+    return {row.key: row.chunk.chunk_id for page in pages for row in page}
+
+
 def _present(
+    workspace: Workspace,
+    chunks: IndexedChunks,
     component_of: Callable[[str], Component | None],
 ) -> tuple[dict[str, Component], dict[str, str]]:
     """The components that can be asked; for each other one, why it cannot."""
     present: dict[str, Component] = {}
     absent: dict[str, str] = {}
-    for name in COMPONENTS:
+    own = workspace.own_components
+    for name in (*COMPONENTS, *own):
         try:
-            component = component_of(name)
+            component = own[name].build(chunks) if name in own else component_of(name)
         except AssayError as problem:
             absent[name] = f"{name}: {problem}"
             continue

@@ -36,8 +36,9 @@ from assay.options import (
     Whole,
     option,
     options_of,
+    several,
 )
-from assay.search.request import address_pairs, changed, configuration_name
+from assay.search.request import SEARCH_OPTIONS, address_pairs, changed, configuration_name
 from assay.settings import Settings
 
 if TYPE_CHECKING:
@@ -171,8 +172,7 @@ class EvaluationRequest:
             value = getattr(self, rule.attribute)
             if value != rule.default:
                 object.__setattr__(self, rule.attribute, rule.accept(value))
-        for name in self.options:
-            configuration_name(name)
+        object.__setattr__(self, "options", _written(self.options))
         if not COMMIT_FORM.fullmatch(self.commit_hash):
             raise UsageError(f"{self.commit_hash!r:.80} is not the hash of a commit")
         if self.test_set is None and not self.test_sets and self.resume is None:
@@ -185,6 +185,11 @@ class EvaluationRequest:
             raise UsageError(
                 "rank_by is for the results of another engine; our own search ranks by score",
                 hint="leave it out, or name a retriever or a run file",
+            )
+        if self.options and (self.retriever is not None or self.run_file is not None):
+            raise UsageError(
+                f"{', '.join(self.options)}: another engine cannot be asked to search like this",
+                hint="leave the options of our search out, or --retriever and --run",
             )
         if self.measures is not None:
             from assay.evaluation.score import check_families, protocol_named
@@ -235,6 +240,15 @@ class EvaluationRequest:
             chunk_separator=self.chunk_separator or settings.chunk_separator,
             **{name: getattr(drawn, name) for name in SAMPLING},
         )
+
+
+def _written(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that a run may have, as a job keeps them: filters as people write them."""
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        known = SEARCH_OPTIONS[configuration_name(name)]
+        found[name] = [*map(str, known.accept(value))] if several(known.kind) else value
+    return found
 
 
 REQUEST_OPTIONS: Mapping[str, Option] = options_of(EvaluationRequest)
@@ -344,12 +358,17 @@ class Evaluated:
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """Of a function of one's own only the code is known, not what it looks into."""
+        """Of code of one's own only the code is known, not what it looks into."""
         return tuple(
-            f"{one.info.config['retriever']} was not asked again, since its code is unchanged; "
+            f"{name} was not asked again, since its code is unchanged; "
             "if what it searches has changed: --no-cache"
             for one in self.runs
-            if one.cached and one.info.engine == "python"
+            if one.cached
+            for name in (
+                [one.info.config["retriever"]]
+                if one.info.engine == "python"
+                else one.info.config.get("component_code", {})
+            )
         )
 
     @property
@@ -414,6 +433,17 @@ def evaluate(
         made.append(_record(workspace, request, system, part, shifted, run_id=run_id))
         before += _size(part)
     return evaluated(workspace, request, made)
+
+
+def check_search(workspace: Workspace, request: EvaluationRequest) -> None:
+    """Refuse an evaluation of our search that could only fail: unknown fields and components."""
+    from assay.search.recorded import evaluation_options
+
+    searcher = workspace.searcher
+    searcher.check_named(request.options)
+    options = evaluation_options(searcher.defaults, **request.options)
+    searcher.check(options)
+    searcher.snapshot.resolved(options.filters)
 
 
 def scored_run(

@@ -48,6 +48,7 @@ class EvaluationResult:
     cached: bool = False
     chunker_versions: tuple[str, ...] = ()
     kept: int | None = None  # results of each query at most; None: as many as came back
+    filters: tuple[str, ...] = ()
 
     def __getitem__(self, measure: Measure | str) -> float | None:
         """The mean of a measure: ``result["nDCG@10"]``."""
@@ -140,6 +141,11 @@ class EvaluationResult:
         answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
         missed = tuple(query for query in self.empty if query in set(to_find))
         said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
+        if self.filters:
+            said.append(
+                f"searched with filters ({'; '.join(self.filters)}): what they leave out counts as "
+                "not found"
+            )
         for ids, of, what in (
             (broken, every, f"failed and count as 0{searching}"),
             (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
@@ -298,6 +304,7 @@ def result_of_run(
     return replace(
         result,
         chunker_versions=info.chunker_versions,
+        filters=info.filters,
         kept=kept if isinstance(kept, int) else None,
     )
 

@@ -38,10 +38,13 @@ def _method(response: SearchResponse) -> str:
     metadata = response.fusion_metadata
     if len(response.components_used) == 1:
         return "one component"
-    if metadata["method"] == "rrf":
-        return f"rrf k={metadata['k']}"
     weights = " ".join(f"{name}={weight:.2f}" for name, weight in metadata["weights"].items())
-    return f"weighted {weights}"
+    if kind_of_query := metadata.get("weights_for"):
+        weights += f" for {kind_of_query.replace('_', ' ')}"
+    if metadata["method"] != "rrf":
+        return f"weighted {weights}"
+    plain = len({round(weight, 9) for weight in metadata["weights"].values()}) < 2
+    return f"rrf k={metadata['k']}" + ("" if plain else f" {weights}")
 
 
 def understood(response: SearchResponse) -> list[str]:
@@ -132,9 +135,11 @@ def folded(hit: SearchHit) -> list[str]:
     lines = []
     for reason in dict.fromkeys(one.reason for one in hit.folded):
         ids = [one.chunk_id for one in hit.folded if one.reason == reason]
-        more = ", ..." if hit.folded_count > len(hit.folded) or len(ids) > NAMED else ""
+        cut = hit.folded_count > len(hit.folded)  # what is not listed has a reason nobody knows
+        more = ", ..." if cut or len(ids) > NAMED else ""
         named = ", ".join(ids[:NAMED])
-        lines.append(f"and {counted(len(ids), 'more passage')} ({reason}): {named}{more}")
+        number = f"{'at least ' if cut else ''}{counted(len(ids), 'more passage')}"
+        lines.append(f"and {number} ({reason}): {named}{more}")
     return lines
 
 
