@@ -1,7 +1,8 @@
 """What does a gate compare a run with: another run, or a file with the numbers of one?
 
 A file is JSON with ``metrics`` (``{"recall_at_10": 0.82}``), as ``assay eval run --json``, ``assay
-eval show --json``, ``assay score --json`` and ``assay eval report --format json`` write it. What
+eval show --json``, ``assay score --json`` and ``assay eval report --format json`` write it, or the
+``metrics_master.json`` of a bundle of one run, by its own name or by that of its folder. What
 else such a file holds is used where it is there: ``per_query``, ``per_query_type``, ``test_set``,
 ``degraded_queries``, ``failed_queries``, ``status``, ``run_id`` and the chunkers.
 """
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 
 from assay import limits
 from assay.errors import FormatError, LimitError, MissingFileError
+from assay.evaluation import bundle as bundles
 from assay.evaluation.answers import answer_records, score_answers
 from assay.evaluation.chunker_match import (
     BY_ID,
@@ -148,7 +150,7 @@ def side_of_run(
 
 def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
     """The numbers in a file as one side of a gate."""
-    content = _read(path)
+    content = _of_one_run(_read(path), path)
     metrics = content.get("metrics")
     if not isinstance(metrics, Mapping):
         raise FormatError(
@@ -186,7 +188,21 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
     )
 
 
+def _of_one_run(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    """The figures of a run, also from a bundle."""
+    if not bundles.is_master(content):
+        return content
+    try:
+        return bundles.figures_of_run(content)
+    except FormatError as error:
+        raise FormatError(error.message, source=str(path), hint=error.hint) from None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise FormatError(f"not a bundle of ours: {error}", source=str(path)) from None
+
+
 def _read(path: Path) -> Mapping[str, Any]:
+    if path.is_dir() and (path / bundles.MASTER).is_file():
+        path = path / bundles.MASTER
     if path.exists() and not path.is_file():
         raise MissingFileError(f"{path} is not a regular file", hint="give a JSON file, or a run")
     try:

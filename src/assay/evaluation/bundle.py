@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assay.errors import FormatError
 from assay.evaluation.answers import answer_interval, answer_records, score_answers
 from assay.evaluation.compare import state_warnings
 from assay.evaluation.defaults import ANSWER_MEASURES, EVIDENCE_MEASURES, REPORT_MEASURES
@@ -47,6 +48,7 @@ from assay.measures.parse import parse_measures
 from assay.model.codec import decode, encode
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
+from assay.plural import counted
 
 FORM = 3
 FORMS = (1, 2, FORM)
@@ -158,6 +160,43 @@ def content_of(stated: Mapping[str, Any], run_id: str) -> ReportContent:
         insights=figure_insights(said, parse_targets(stated["recipe"]["targets"])),
         warnings=tuple(map(str, about["warnings"])),
     )
+
+
+def is_master(content: Mapping[str, Any]) -> bool:
+    """Whether JSON is a master file, and not the figures of one run."""
+    return isinstance(content.get("runs"), Mapping) and isinstance(content.get("metrics"), list)
+
+
+def figures_of_run(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """What a master file of one run says, in the form of ``assay eval show --json``."""
+    if len(stated["runs"]) != 1:
+        raise FormatError(
+            f"a bundle of {counted(len(stated['runs']), 'run')}: {', '.join(stated['runs'])}",
+            hint="name one of the stored runs, or bundle it alone",
+        )
+    ((run_id, about),) = stated["runs"].items()
+    means: dict[str, Any] = {}
+    by_type: dict[str, dict[str, Any]] = {}
+    for entry in stated["metrics"]:
+        group, breakdown = entry["group"], entry.get("breakdown")
+        if breakdown is None and group != ALL:
+            breakdown = "query_type"  # the forms 1 and 2 have no other groups
+        if breakdown is None:
+            means[entry["measure"]] = entry["value"]
+        elif breakdown == "query_type":
+            by_type.setdefault(group, {})[entry["measure"]] = entry["value"]
+    kept = ("scoring", "failed_queries", "failed_answers", "degraded_queries", "provenance")
+    return {
+        "run_id": run_id,
+        "metrics": means,
+        "per_query_type": by_type,
+        "test_set": {
+            "name": about["suite"],
+            "version": about["test_set_version"],
+            "checksum": about["test_set_checksum"],
+        },
+        **{name: about[name] for name in kept if name in about},
+    }
 
 
 def report_name(run_id: str) -> str:
