@@ -48,6 +48,7 @@ SPEAKERS: tuple[Speaker, ...] = ("PATIENT", "CLINICIAN", "ALL")
 DEFAULT_CUTOFFS = (1, 3, 5, 10)
 NO_TRUTH = "the query has no relevant segments"
 COUNT = "num_queries"
+DECIMALS = 2  # of the figures in a report, as its readers know them
 _AVERAGE_PRECISION, _MEAN = "average_precision", "mean_average_precision"
 _AT = re.compile(r"(precision|recall|ndcg|hit)_at_(\d+)")
 _WORDS = {"precision": "Precision", "recall": "Recall", "ndcg": "NDCG", "hit": "Hit"}
@@ -509,7 +510,8 @@ def _insights(request: ReportRequest) -> list[Insight]:
     """Sentences that follow from the numbers: speakers beside each other, targets, what is left."""
     rows = {str(name): row for name, row in request.speaker_specific_metrics.items()}
     found = [*_beside(rows["PATIENT"], rows["CLINICIAN"])] if _both(rows) else []
-    found += target_insights(_by_measure(request.overall_metrics), parse_targets(request.targets))
+    overall = _by_measure(request.overall_metrics)
+    found += target_insights(overall, parse_targets(request.targets), decimals=DECIMALS)
     if request.skipped_queries:
         skipped = counted(request.skipped_queries, "query")
         found.append(Insight(f"{skipped} without ground truth: skipped"))
@@ -557,7 +559,7 @@ def _name(key: str, *, short: bool = False) -> str:
 
 
 def _value(value: float | None) -> str:
-    return "—" if value is None else f"{value:.2f}"
+    return "—" if value is None else f"{value:.{DECIMALS}f}"
 
 
 def _count(row: Mapping[str, float | None]) -> str:

@@ -700,7 +700,7 @@ def report(
     ] = False,
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", help='A target: "P@5>0.65" (above) or "P@5>=0.65".'),
+        typer.Option("--target", help='A target: "P@5>0.65" (above) or "P@5>=65%".'),
     ] = None,
     sampling: Mapping[str, Any],
     json_output: JsonFlag = False,
@@ -780,6 +780,8 @@ def verify_bundle(
 
     with connected(ctx) as assay:
         checked = runs.verify_bundle(assay, folder)
+    for file in checked.unchecked:
+        note(f"warning: {file}")
     if json_output:
         emit_json(checked.to_dict())
     else:

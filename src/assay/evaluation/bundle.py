@@ -19,7 +19,7 @@ from assay.errors import FormatError
 from assay.evaluation.answers import answer_interval, answer_records, score_answers
 from assay.evaluation.compare import state_warnings
 from assay.evaluation.defaults import ANSWER_MEASURES, EVIDENCE_MEASURES, REPORT_MEASURES
-from assay.evaluation.insights import parse_targets
+from assay.evaluation.insights import usual_targets
 from assay.evaluation.outcomes import (
     outcomes_digest,
     query_field,
@@ -91,7 +91,7 @@ def usual_recipe(runs: Sequence[StoredRun], sampling: Sampling | None = None) ->
         measures.append(EVIDENCE_MEASURES)
     if any(outcome.was_to_answer for run in runs for outcome in run.outcomes):
         measures.append(ANSWER_MEASURES)
-    return Recipe(" ".join(measures), sampling, tuple(map(str, parse_targets())))
+    return Recipe(" ".join(measures), sampling, tuple(map(str, usual_targets())))
 
 
 def master(runs: Sequence[StoredRun], recipe: Recipe, form: int = FORM) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def content_of(stated: Mapping[str, Any], run_id: str) -> ReportContent:
         total_queries=int(about["queries"]),
         level=scoring.sampling.level,
         figures=said,
-        insights=figure_insights(said, parse_targets(stated["recipe"]["targets"])),
+        insights=figure_insights(said, usual_targets(stated["recipe"]["targets"])),
         warnings=tuple(map(str, about["warnings"])),
     )
 

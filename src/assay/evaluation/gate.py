@@ -42,7 +42,6 @@ from assay.stats.interval import Interval
 ROUNDING = 1e-9  # 0.80 to 0.76 is a drop of exactly 5 %, whatever floating point says
 FILE_ROUNDING = 6e-5  # half of the last of four decimals, and what a margin makes of it
 NOT_COMPARED = "not compared: see the reasons below"
-LOWER_IS_BETTER = frozenset({"EmptyResultRate"})
 
 
 class GateOutcome(StrEnum):
@@ -77,7 +76,7 @@ class GateLimit:
     @property
     def higher_is_better(self) -> bool:
         """Whether a larger value of the measure is good news."""
-        return self.measure.name not in LOWER_IS_BETTER
+        return not self.measure.definition.lower_is_better
 
     def margin(self, baseline: float) -> float:
         """The allowed drop in units of the measure."""

@@ -289,12 +289,37 @@ def test_step_6_the_report(small: TestClient) -> None:
         (["P@5>0.68"], "misses target of P@5 > 0.68 ✗"),
         (["P@5 >= 0.68"], "meets target of P@5 >= 0.68 ✓"),
         (["P@5=0.68"], "meets target of P@5 >= 0.68 ✓"),
+        (["P@5>=68%"], "meets target of P@5 >= 0.68 ✓"),
     ],
 )
 def test_a_target_means_the_same_as_on_the_command_line(
     small: TestClient, targets: Any, said: str
 ) -> None:
     response = small.post("/api/evaluation/report", json={**whole_result(), "targets": targets})
+    assert f"- Overall system {said}\n" in response.text
+
+
+@pytest.mark.req("W7")
+def test_a_target_without_a_value_is_said_to_be_unchecked(small: TestClient) -> None:
+    response = small.post("/api/evaluation/report", json={**whole_result(), "targets": ["P@7>0.5"]})
+    assert "- Target of P@7 > 0.5 is not checked: P@7 has no value\n" in response.text
+
+
+@pytest.mark.req("W7")
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.6543, "meets target of P@5 > 0.65 ✓ (it is 0.6543)"),
+        (0.6499, "misses target of P@5 > 0.65 ✗"),
+        (0.66, "meets target of P@5 > 0.65 ✓"),
+    ],
+)
+def test_a_sentence_never_contradicts_the_two_decimals_of_the_table(
+    small: TestClient, value: float, said: str
+) -> None:
+    body = whole_result()
+    body["overall_metrics"]["precision_at_5"] = value
+    response = small.post("/api/evaluation/report", json={**body, "targets": ["P@5>0.65"]})
     assert f"- Overall system {said}\n" in response.text
 
 
