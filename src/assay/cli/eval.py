@@ -551,7 +551,7 @@ def ab_test(
     *,
     config_a: Annotated[
         str,
-        typer.Argument(help="A run, a YAML file of search options, or fusion_method=rrf,rrf_k=60."),
+        typer.Argument(help="A run, a YAML or JSON file of search options, or fusion_method=rrf,rrf_k=60."),
     ],
     config_b: Annotated[str, typer.Argument(help="The same for the other side.")],
     testset: Annotated[
