@@ -2,8 +2,8 @@
 
 A configuration is what a run may name: the options of a search without filters and limits, and
 where wanted one type or intent for all queries. It is a YAML file of their names and values, as
-``assay.yaml`` has them, or one line: ``fusion_method=weighted,weights=bm25:0.3 dense:0.7``. Both may
-be JSON: ``{"fusion_method": "weighted", "weights": {"bm25": 0.3, "dense": 0.7}}``.
+``assay.yaml`` has them, or one line: ``fusion_method=weighted,weights=bm25:0.3 dense:0.7``. Both
+may be JSON: ``{"fusion_method": "weighted", "weights": {"bm25": 0.3, "dense": 0.7}}``.
 """
 
 from __future__ import annotations

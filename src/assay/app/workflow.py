@@ -72,13 +72,17 @@ class DatasetQuery:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Step 1: test queries and what is known about them."""
+    """Step 1: test queries and what is known about them.
+
+    ``total_queries`` counts as runs do: with the ``skipped_queries``, which nobody judged.
+    """
 
     dataset_id: str
     version: str
     interview_ids: tuple[str, ...]
     test_queries: tuple[DatasetQuery, ...]
     total_queries: int
+    skipped_queries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +274,8 @@ def dataset(workspace: Workspace, dataset_id: str, *, held_out: bool = False) ->
         version=whole.version,
         interview_ids=tuple(map(str, interviews)) or tuple(groups),
         test_queries=tuple(map(_dataset_query, queries)),
-        total_queries=len(queries),
+        total_queries=len(queries) + len(whole.skipped),
+        skipped_queries=len(whole.skipped),
     )
 
 
@@ -291,8 +296,11 @@ def _dataset_query(query: GoldenQuery) -> DatasetQuery:
 
 
 async def retrieve(workspace: Workspace, request: BatchRequest) -> list[RetrievedQuery]:
-    """One result per query, in their order; a query that fails says so and the rest goes on."""
-    options = request.config.options()
+    """One result per query, in their order; a query that fails says so and the rest goes on.
+
+    Rankings are whole, as runs keep them: nothing is withheld from who is about to measure it.
+    """
+    options = {**request.config.options(), "floor": False}
     answers = []
     for query in request.queries:
         try:

@@ -551,7 +551,9 @@ def ab_test(
     *,
     config_a: Annotated[
         str,
-        typer.Argument(help="A run, a YAML or JSON file of search options, or fusion_method=rrf,rrf_k=60."),
+        typer.Argument(
+            help="A run, a YAML or JSON file of options, or fusion_method=rrf,rrf_k=60."
+        ),
     ],
     config_b: Annotated[str, typer.Argument(help="The same for the other side.")],
     testset: Annotated[
@@ -634,7 +636,10 @@ def gate_command(
     ctx: typer.Context,
     *,
     baseline: Annotated[
-        str, typer.Option("--baseline", help="A run, or a JSON file with the metrics of one.")
+        str,
+        typer.Option(
+            "--baseline", help="A run, a bundle of one run, or a JSON file with the metrics of one."
+        ),
     ],
     current: Annotated[str, typer.Option("--current", help="The run to judge.")] = "latest",
     limit: Annotated[

@@ -40,6 +40,7 @@ from assay.evaluation.defaults import (
     HIT_DEPTH,
 )
 from assay.evaluation.match import Targets, first_hits, judge_targets, ranked_queries, targets_of
+from assay.evaluation.outcomes import component_errors
 from assay.evaluation.score import scores_of
 from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.stored_run import StoredRun
@@ -486,11 +487,9 @@ def state_warnings(run: StoredRun) -> list[str]:
     if run.info.status is not RunStatus.COMPLETE:
         found.append(f"{run.name} is not complete (it is {run.info.status.value})")
     if run.degraded:
-        named = Counter(error for out in run.degraded for error in out.component_errors)
-        which = ", ".join(f"{name} ×{count}" for name, count in sorted(named.items()))
         found.append(
             f"DEGRADED: {share_of(len(run.degraded), len(run.outcomes), 'query')} of {run.name} "
-            f"answered without some component ({which or 'not named'})"
+            f"answered without some component ({component_errors(run.degraded)})"
         )
     failed = len(run.failed) - len(run.unanswered)
     if failed:

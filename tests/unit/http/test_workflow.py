@@ -49,6 +49,21 @@ def test_step_1_the_dataset(small: TestClient) -> None:
     assert answer["total_queries"] == 2
 
 
+@pytest.mark.req("W1", "W8")
+def test_step_1_counts_queries_as_the_run_does(small: TestClient) -> None:
+    queries = [
+        {"query_id": "a", "query_text": "headache", "relevant_segment_ids": ["uuid-1"]},
+        {"query_id": "b", "query_text": "nobody judged this", "relevant_segment_ids": []},
+    ]
+    body = {"dataset_id": "gaps_v1", "test_queries": queries}
+    assert small.post("/v1/testsets", json=body).status_code == 201
+    told = small.get("/api/evaluation/dataset/gaps_v1").json()
+    assert [query["query_id"] for query in told["test_queries"]] == ["a"]
+    made = small.post("/v1/evaluate", json={"dataset_id": "gaps_v1"}).json()
+    for counts in (told, made):
+        assert (counts["total_queries"], counts["skipped_queries"]) == (2, 1)
+
+
 @pytest.mark.req("W1", "W6")
 def test_step_1_says_what_each_query_is_limited_to(small: TestClient) -> None:
     query = {"query_text": "headache", "relevant_segment_ids": ["d1:chunk_0"]}
