@@ -204,7 +204,11 @@ def _execute(
 
     try:
         for outcome in execute(
-            job.system.retrieve, waiting, max_errors=options.max_errors, timeout_s=limit
+            job.system.retrieve,
+            waiting,
+            max_errors=options.max_errors,
+            timeout_s=limit,
+            timed=job.system.timed,
         ):
             batch.append(outcome)
             seen.append(outcome)

@@ -18,7 +18,7 @@ class System:
     answer: the options, the files and code that take part, and the state of the index. Where nobody
     knows the state (``generation`` None), a run can be resumed by its id but is never taken for the
     answer to a new call. A system that ``keeps_time`` answers or fails by itself; another is cut
-    off when it blocks.
+    off when it blocks. Answers that lie in a file are not ``timed``: reading them is no search.
     """
 
     retrieve: Callable[[GoldenQuery], Any]
@@ -28,3 +28,4 @@ class System:
     chunker_versions: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     keeps_time: bool = False
+    timed: bool = True
