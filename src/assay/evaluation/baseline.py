@@ -41,18 +41,20 @@ MOST = 1e15  # no measure or count comes near; a larger whole number fits no flo
 
 
 class SetVersion(NamedTuple):
-    """Which version of a test set; files of others may not say its checksum."""
+    """Which version and part of a test set; files of others may say neither part nor checksum."""
 
     name: str
     version: str
     checksum: str = ""
+    part: str = ""
 
     def __str__(self) -> str:
         known = f" ({self.checksum[:8]})" if self.checksum else ""
-        return f"{self.name} {self.version}{known}"
+        part = f", part {self.part}" if self.part else ""
+        return f"{self.name} {self.version}{part}{known}"
 
     def differs(self, other: SetVersion) -> bool:
-        """Whether it is certainly another one."""
+        """Whether it is certainly another one; a part with all queries is the whole set."""
         known = self.checksum and other.checksum
         return self[:2] != other[:2] or bool(known and self.checksum != other.checksum)
 
@@ -126,7 +128,9 @@ def side_of_run(
         failed=failed,
         unanswered=len(run.unanswered),
         complete=info.status is RunStatus.COMPLETE,
-        test_set=SetVersion(run.test_set.name, run.test_set.version, info.test_set_checksum),
+        test_set=SetVersion(
+            run.test_set.name, run.test_set.version, info.test_set_checksum, info.part
+        ),
         chunkers=(
             chunkers_of(run)
             if match.match is ChunkerMatch.EXACT and match.rule is not Match.DOC
@@ -180,7 +184,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
         failed=_count(content, "failed_queries", path) - _count(content, "failed_answers", path),
         unanswered=_count(content, "failed_answers", path),
         rounded=True,
-        test_set=_named(content.get("test_set")),
+        test_set=_named(content.get("test_set"), content.get("part")),
         chunkers=_chunkers(content),
         match=_match(content.get("scoring")),
         protocol=_protocol(content.get("scoring")),
@@ -256,10 +260,11 @@ def _count(content: Mapping[str, Any], name: str, path: Path) -> int:
     return int(_number(content.get(name), name, path) or 0)
 
 
-def _named(entry: object) -> SetVersion | None:
+def _named(entry: object, part: object) -> SetVersion | None:
     if not isinstance(entry, Mapping) or "name" not in entry or "version" not in entry:
         return None
-    return SetVersion(str(entry["name"]), str(entry["version"]), str(entry.get("checksum") or ""))
+    checksum, part = (str(one or "") for one in (entry.get("checksum"), entry.get("part", part)))
+    return SetVersion(str(entry["name"]), str(entry["version"]), checksum, part)
 
 
 def _protocol(entry: object) -> str | None:

@@ -194,6 +194,7 @@ def figures_of_run(stated: Mapping[str, Any]) -> dict[str, Any]:
             "name": about["suite"],
             "version": about["test_set_version"],
             "checksum": about["test_set_checksum"],
+            "part": about["split"],
         },
         **{name: about[name] for name in kept if name in about},
     }

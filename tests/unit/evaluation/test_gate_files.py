@@ -60,6 +60,16 @@ def test_a_file_of_another_test_set_blocks(
     assert bool(report.blockers) is blocked
 
 
+@pytest.mark.req("E9", "M4")
+def test_another_part_of_the_set_blocks_and_is_named(tmp_path: Path) -> None:
+    named = {"name": "t", "version": "v1", "checksum": "b" * 64, "part": "evaluation"}
+    current = side(0.6, test_set=SetVersion("t", "v1", "a" * 64, "holdout"))
+    report = gate(from_file(tmp_path, 0.6, test_set=named), current, parse_limits(()))
+    assert (
+        "t v1, part evaluation (bbbbbbbb) and t v1, part holdout (aaaaaaaa)" in report.blockers[0]
+    )
+
+
 def test_a_baseline_with_failed_queries_lowers_no_bar(tmp_path: Path) -> None:
     for before in (side(0.3, failed=5), from_file(tmp_path, 0.3, failed_queries=5)):
         report = gate(before, side(0.6), parse_limits(()))
