@@ -31,6 +31,7 @@ from assay.evaluation.chunker_match import (
     no_archive,
 )
 from assay.evaluation.outcomes import groups_of, query_field, score_run
+from assay.evaluation.parts import filters_of_part
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.model.ranking import Match
@@ -57,6 +58,11 @@ class SetVersion(NamedTuple):
         """Whether it is certainly another one; a part with all queries is the whole set."""
         known = self.checksum and other.checksum
         return self[:2] != other[:2] or bool(known and self.checksum != other.checksum)
+
+    def asked_otherwise(self, other: SetVersion) -> bool:
+        """Whether its queries were certainly asked with other filters."""
+        known = bool(self.part and other.part)
+        return known and filters_of_part(self.part) != filters_of_part(other.part)
 
 
 @dataclass(frozen=True, slots=True)

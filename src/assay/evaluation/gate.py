@@ -268,6 +268,11 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
         found.append(
             f"the test sets differ ({one} and {other}): make a baseline with the present one"
         )
+    elif one is not None and other is not None and one.asked_otherwise(other):
+        found.append(
+            f"the queries were asked with other filters (part {one.part} and {other.part}): "
+            "make both with the same --mode"
+        )
     before, after = baseline.match, current.match
     if before is not None and after is not None and before is not after:
         found.append(

@@ -70,6 +70,27 @@ def test_another_part_of_the_set_blocks_and_is_named(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.req("E9", "W9")
+@pytest.mark.parametrize(
+    ("before", "now", "blocked"),
+    [
+        ("all", "overall", True),
+        ("overall", "overall", False),
+        ("evaluation, live", "evaluation, offline", True),
+        ("all", "evaluation", False),  # the same queries, as the checksum says
+        ("", "overall", False),  # nobody knows
+    ],
+)
+def test_queries_that_were_asked_with_other_filters_are_not_gated_silently(
+    tmp_path: Path, before: str, now: str, blocked: bool
+) -> None:
+    named = {"name": "t", "version": "v1", "checksum": "a" * 64, "part": before}
+    current = side(0.6, test_set=SetVersion("t", "v1", "a" * 64, now))
+    report = gate(from_file(tmp_path, 0.6, test_set=named), current, parse_limits(()))
+    assert bool(report.blockers) is blocked
+    assert all("--mode" in line for line in report.blockers)
+
+
 def test_a_baseline_with_failed_queries_lowers_no_bar(tmp_path: Path) -> None:
     for before in (side(0.3, failed=5), from_file(tmp_path, 0.3, failed_queries=5)):
         report = gate(before, side(0.6), parse_limits(()))
