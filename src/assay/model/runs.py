@@ -83,7 +83,7 @@ class QueryOutcome:
         return not self.failed and not self.degraded
 
 
-WITHHELD = "scored by its ranking, though the search would show none of it"
+WITHHELD = "scored by the ranking, though the search would show nothing"
 """The warning of an outcome where nothing seemed to be about the query (``evidence/floor.py``)."""
 OUR_ENGINES = ("embedded", "opensearch")
 FIGURES_ONLY = "saved figures"
