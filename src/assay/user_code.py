@@ -3,8 +3,8 @@
 The function is the caller's own and runs with the caller's rights. Its code is the file of its
 module and every file of the caller's that this imports, at the top or inside a function; of other
 packages the version counts. Data files and folders count that the code names in quotes, such as a
-prompt, unless it names them to write there. What cannot be seen stays out: services that are asked,
-and files whose names are put together.
+prompt, unless it only writes them or asks whether they are there. What cannot be seen stays out:
+services that are asked, and files whose names are put together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ from assay.errors import UsageError
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _IMPORTERS = frozenset({"import_module", "__import__"})
-_WRITERS = frozenset({"write_text", "write_bytes", "touch", "mkdir", "makedirs", "unlink"})
+_NO_READERS = frozenset(
+    {"write_text", "write_bytes", "touch", "mkdir", "makedirs", "unlink"}
+    | {"exists", "is_file", "is_dir"}
+)
 _loaded: dict[str, tuple[ModuleSpec, str]] = {}
 """The file of each module as it was when we first saw the module, by name."""
 
@@ -180,14 +183,14 @@ def _named_data(source: bytes, folder: Path) -> dict[str, Any]:
         nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError):
         return {}
-    written = {
+    unread = {
         name
         for node in nodes
-        if isinstance(node, ast.Call) and _writes(node)
+        if isinstance(node, ast.Call) and not _may_read(node)
         for name in _quoted(ast.walk(node))
     }
     found: dict[str, Any] = {}
-    for name in sorted(_quoted(nodes) - written):
+    for name in sorted(_quoted(nodes) - unread):
         for at, place in enumerate(dict.fromkeys([Path.cwd() / name, folder / name])):
             found |= _state(place, f"{at} {name}")
     return found
@@ -200,14 +203,14 @@ def _quoted(nodes: Iterable[ast.AST]) -> set[str]:
     return {text for text in texts if text.strip("./") and len(text) <= 1_000 and "\0" not in text}
 
 
-def _writes(call: ast.Call) -> bool:
-    """Whether a call writes to the file that it names."""
+def _may_read(call: ast.Call) -> bool:
+    """Whether a call may read the file that it names; some write it, or ask whether it is there."""
     called = _called(call.func)
     if called != "open":
-        return called in _WRITERS
+        return called not in _NO_READERS
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     texts = [value.value for value in values if isinstance(value, ast.Constant)]
-    return any(
+    return not any(
         isinstance(text, str) and len(text) <= 3 and set(text) & set("wax+") for text in texts
     )
 

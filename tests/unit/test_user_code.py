@@ -109,9 +109,9 @@ def test_an_edit_of_a_data_file_that_the_code_names_shows(folder: Path, how: str
 @pytest.mark.parametrize(
     "line",
     ["open('log.txt', 'a').write(text)", "Path('log.txt').write_text(text)",
-     "Path('log.txt').open(mode='a').write(text)"],
+     "Path('log.txt').open(mode='a').write(text)", "Path('log.txt').exists()"],
 )  # fmt: skip
-def test_a_file_that_the_code_only_writes_is_no_part_of_it(folder: Path, line: str) -> None:
+def test_a_file_that_the_code_does_not_read_is_no_part_of_it(folder: Path, line: str) -> None:
     (folder / "mine.py").write_text(
         f"from pathlib import Path\ndef search(text):\n    {line}\n    return []\n"
     )
