@@ -226,6 +226,9 @@ MAX_CACHED_VECTORS = _limit(
 MAX_CODE_FILES = _limit(
     "MAX_CODE_FILES", 2_000, "files of code that tell one state of a function from another"
 )
+MAX_DATA_BYTES = _limit(
+    "MAX_DATA_BYTES", 64 * 2**20, "bytes of a data file that is told from another by its content"
+)
 MAX_ABANDONED_CALLS = _limit(
     "MAX_ABANDONED_CALLS", 8, "calls of one function that may block at the same time"
 )

@@ -2,7 +2,9 @@
 
 The function is the caller's own and runs with the caller's rights. Its code is the file of its
 module and every file of the caller's that this imports, at the top or inside a function; of other
-packages the version counts. What cannot be seen stays out: data files, and services that are asked.
+packages the version counts. Data files and folders count that the code names in quotes, such as a
+prompt, unless it only writes them or asks whether they are there. What cannot be seen stays out:
+services that are asked, and files whose names are put together.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,10 @@ from assay.errors import UsageError
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _IMPORTERS = frozenset({"import_module", "__import__"})
+_NO_READERS = frozenset(
+    {"write_text", "write_bytes", "touch", "mkdir", "makedirs", "unlink"}
+    | {"exists", "is_file", "is_dir"}
+)
 _loaded: dict[str, tuple[ModuleSpec, str]] = {}
 """The file of each module as it was when we first saw the module, by name."""
 
@@ -75,6 +82,7 @@ def code_digest(module_name: str) -> str | None:
     root = module_name.partition(".")[0]
     digests: dict[str, str] = {}
     packages: set[str] = set()
+    data: dict[str, Any] = {}
     waiting = [module_name]
     while waiting:
         name = waiting.pop()
@@ -98,7 +106,11 @@ def code_digest(module_name: str) -> str | None:
         waiting += _parents(name)
         if _file(spec).endswith(".py"):
             waiting += _imports(read, spec)
-    return digest_of([digests, {top: _version(top) for top in packages}])
+            data |= _named_data(read, Path(_file(spec)).parent)
+            if len(data) > limits.MAX_CODE_FILES:
+                return None
+    versions = {top: _version(top) for top in packages}
+    return digest_of([digests, versions, *([data] if data else [])])
 
 
 def _spec(name: str) -> ModuleSpec | None:
@@ -163,6 +175,68 @@ def _imports(source: bytes, spec: ModuleSpec) -> Iterator[str]:
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 yield first.value
+
+
+def _named_data(source: bytes, folder: Path) -> dict[str, Any]:
+    """The state of every file that the code names, from the working folder or its own."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    unread = {
+        name
+        for node in nodes
+        if isinstance(node, ast.Call) and not _may_read(node)
+        for name in _quoted(ast.walk(node))
+    }
+    found: dict[str, Any] = {}
+    for name in sorted(_quoted(nodes) - unread):
+        for at, place in enumerate(dict.fromkeys([Path.cwd() / name, folder / name])):
+            found |= _state(place, f"{at} {name}")
+    return found
+
+
+def _quoted(nodes: Iterable[ast.AST]) -> set[str]:
+    """Constants that could be names of files."""
+    values = (node.value for node in nodes if isinstance(node, ast.Constant))
+    texts = (value for value in values if isinstance(value, str))
+    return {text for text in texts if text.strip("./") and len(text) <= 1_000 and "\0" not in text}
+
+
+def _may_read(call: ast.Call) -> bool:
+    """Whether a call may read the file that it names; some write it, or ask whether it is there."""
+    called = _called(call.func)
+    if called != "open":
+        return called not in _NO_READERS
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    texts = [value.value for value in values if isinstance(value, ast.Constant)]
+    return not any(
+        isinstance(text, str) and len(text) <= 3 and set(text) & set("wax+") for text in texts
+    )
+
+
+def _state(place: Path, name: str) -> dict[str, Any]:
+    """What tells a file, or every file of a folder, from what it was; nothing where there is none.
+
+    A file is told by its content, one that is large or in a folder by its size and time.
+    """
+    try:
+        if place.is_file():
+            about = place.stat()
+            if about.st_size <= limits.MAX_DATA_BYTES:
+                return {name: hashlib.sha256(place.read_bytes()).hexdigest()}
+            return {name: [about.st_size, about.st_mtime_ns]}
+        if not place.is_dir() or place.resolve() in (Path.cwd(), *Path.cwd().parents):
+            return {}
+        inside = islice((one for one in place.rglob("*") if one.is_file()), limits.MAX_CODE_FILES)
+        states = {str(one.relative_to(place)): one.stat() for one in inside}
+    except OSError:
+        return {}
+    return {
+        f"{name}/{one}": [about.st_size, about.st_mtime_ns]
+        for one, about in states.items()
+        if "__pycache__" not in one
+    }
 
 
 def _base(node: ast.ImportFrom, spec: ModuleSpec) -> str:

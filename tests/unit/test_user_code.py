@@ -81,6 +81,64 @@ def test_other_files_do_not_count_nor_where_the_code_lies(folder: Path) -> None:
     assert digest(folder) == before
 
 
+READERS = {
+    "named": "open('prompt.txt').read()",
+    "beside the module": "Path(__file__).parent.joinpath('prompt.txt').read_text()",
+    "in a folder": "(Path(__file__).parent / 'prompts' / 'qa.txt').read_text()",
+    "of a library": "sqlite3.connect('prompt.txt')",
+    "to read": "open('prompt.txt', 'rb').read()",
+}
+
+
+@pytest.mark.req("E7")
+@pytest.mark.parametrize("how", READERS)
+def test_an_edit_of_a_data_file_that_the_code_names_shows(folder: Path, how: str) -> None:
+    place = folder / ("prompts/qa.txt" if how == "in a folder" else "prompt.txt")
+    place.parent.mkdir(exist_ok=True)
+    place.write_text("answer briefly")
+    (folder / "mine.py").write_text(
+        f"import sqlite3\nfrom pathlib import Path\ndef search(text): return [{READERS[how]}]\n"
+    )
+    before = digest(folder)
+    assert before is not None
+    assert digest(folder) == before
+    place.write_text("answer at length")
+    assert digest(folder) not in (None, before)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["open('log.txt', 'a').write(text)", "Path('log.txt').write_text(text)",
+     "Path('log.txt').open(mode='a').write(text)", "Path('log.txt').exists()"],
+)  # fmt: skip
+def test_a_file_that_the_code_does_not_read_is_no_part_of_it(folder: Path, line: str) -> None:
+    (folder / "mine.py").write_text(
+        f"from pathlib import Path\ndef search(text):\n    {line}\n    return []\n"
+    )
+    (folder / "log.txt").write_text("one call")
+    before = digest(folder)
+    (folder / "log.txt").write_text("two calls")
+    assert digest(folder) == before
+
+
+def test_the_working_folder_itself_is_no_data_of_the_code(folder: Path) -> None:
+    (folder / "mine.py").write_text(f"def search(text): return ['.', '/', {str(folder)!r}]\n")
+    before = digest(folder)
+    (folder / "other.txt").write_text("x")
+    assert digest(folder) == before
+
+
+def test_of_a_large_data_file_size_and_time_count(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MAX_DATA_BYTES", 3)
+    (folder / "mine.py").write_text("def search(text): return open('big.bin').read()\n")
+    (folder / "big.bin").write_text("12345")
+    before = digest(folder)
+    (folder / "big.bin").write_text("123456")
+    assert digest(folder) not in (None, before)
+
+
 def test_of_an_installed_package_the_version_counts(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

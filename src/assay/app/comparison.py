@@ -290,13 +290,13 @@ def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool 
 
     ``app.configurations`` says what a configuration is: a file, a saved one, or a line of options.
     """
-    from assay.app.configurations import is_configuration, read_configuration
+    from assay.app.configurations import SUFFIXES, is_configuration, read_configuration
     from assay.app.evaluation import EvaluationRequest
 
     if not is_configuration(text):
         return Side(assay.runs.run(text).run_id, text)
     changes = read_configuration(text, Layout(assay.settings.home))
-    name = text if "=" in text else Path(text).stem
+    name = Path(text).stem if Path(text).suffix in SUFFIXES else text
     if test_set is None:
         raise UsageError(
             f"{name:.60} is a configuration, and there is no test set to run it on",

@@ -2,7 +2,8 @@
 
 A configuration is what a run may name: the options of a search without its limits, filters for all
 queries, and where wanted one type or intent for them. It is a YAML file of their names and values,
-as ``assay.yaml`` has them, or one line: ``fusion_method=weighted,weights=bm25:0.3 dense:0.7``.
+as ``assay.yaml`` has them, or one line: ``fusion_method=weighted,weights=bm25:0.3 dense:0.7``. Both
+may be JSON: ``{"fusion_method": "weighted", "weights": {"bm25": 0.3, "dense": 0.7}}``.
 """
 
 from __future__ import annotations
@@ -28,12 +29,20 @@ from assay.search.request import (
     option_name,
     read_changes,
 )
-from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml, one_line
+from assay.strict_yaml import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    load_yaml,
+    one_line,
+    parse_yaml,
+)
 from assay.testsets.write import quoted
 
 SAVED_NAMES = (*EVALUATION_NAMES, "query_type", "query_intent")
 """What a configuration is saved with; one that people write may hold more."""
-SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (".yaml", ".yml", ".json")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,=/-]*")  # what no reader of YAML takes for structure
 
 
@@ -71,7 +80,7 @@ def as_yaml(options: SearchOptions) -> str:
 
 def is_configuration(text: str) -> bool:
     """Whether a text is meant as a configuration, and not as the name of a run."""
-    return "=" in text or Path(text).suffix in SUFFIXES
+    return "=" in text or _is_json(text) or Path(text).suffix in SUFFIXES
 
 
 def read_configuration(text: str, layout: Layout | None = None) -> dict[str, Any]:
@@ -79,6 +88,10 @@ def read_configuration(text: str, layout: Layout | None = None) -> dict[str, Any
 
     A file that is not in the working folder may be a saved one of the workspace.
     """
+    if _is_json(text):
+        data = text.encode(errors="replace")
+        tree = parse_yaml(data, source="the configuration", max_bytes=limits.MAX_CONFIG_BYTES)
+        return _from_tree(tree, "the configuration")
     path = Path(text)
     if path.suffix not in SUFFIXES:
         return read_changes(_from_line(text))
@@ -145,8 +158,16 @@ def _from_line(text: str) -> dict[str, str | list[str]]:
     return found
 
 
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith("{")
+
+
 def _from_file(path: Path) -> dict[str, Any]:
-    content = load_yaml(path, max_bytes=limits.MAX_CONFIG_BYTES)
+    return _from_tree(load_yaml(path, max_bytes=limits.MAX_CONFIG_BYTES), path)
+
+
+def _from_tree(content: Node | None, path: str | Path) -> dict[str, Any]:
+    """What a tree says; JSON is YAML as well."""
     if not isinstance(content, MappingNode):
         raise UsageError(
             f"{path} is not a mapping of search options",

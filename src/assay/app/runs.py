@@ -46,11 +46,10 @@ from assay.evaluation.defaults import (
     PAGE_MEASURES,
     REPORT_MEASURES,
     WORKFLOW_MEASURES,
-    WORKFLOW_TARGETS,
 )
 from assay.evaluation.documents import documents_of
 from assay.evaluation.history import History, HistoryOptions, history_of
-from assay.evaluation.insights import parse_targets
+from assay.evaluation.insights import parse_targets, usual_targets
 from assay.evaluation.match import (
     LookUp,
     graded_ranks,
@@ -786,15 +785,17 @@ def report(
     """Tables, breakdowns, insights and worst queries of one run.
 
     ``workflow`` chooses the measures of the workflow report. ``targets`` such as ``P@5>0.65`` or
-    ``P@5>=0.65`` are held against the run beside the usual ones.
+    ``P@5>=0.65`` are held against the run beside the usual ones; their measures are computed, too.
     """
     assay.require()
     stored = assay.stored_run(run)
     usual = report_measures(stored, WORKFLOW_MEASURES if workflow else REPORT_MEASURES)
+    asked = parse_targets(targets)
+    held = {target.measure: target for target in (*usual_targets(), *asked)}
     return run_report(
         stored,
-        measures or usual,
-        targets=parse_targets((*WORKFLOW_TARGETS, *targets)),
+        tuple(dict.fromkeys([*parse_measures(measures or usual), *(one.measure for one in asked)])),
+        targets=tuple(held.values()),
         sampling=statistics.drawn_as(stored.info.scoring.sampling),
     )
 
@@ -844,10 +845,14 @@ def _reports(master: Mapping[str, Any]) -> dict[str, bytes]:
 
 @dataclass(frozen=True, slots=True)
 class BundleCheck:
-    """How many numbers of a bundle were computed again, and what is wrong with it."""
+    """How many numbers of a bundle were computed again, and what is wrong with it.
+
+    ``unchecked`` names the files whose numbers nothing vouches for.
+    """
 
     metrics: int
     problems: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -856,13 +861,18 @@ class BundleCheck:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {"ok": self.ok, "metrics": self.metrics, "problems": list(self.problems)}
+        return {
+            "ok": self.ok,
+            "metrics": self.metrics,
+            "problems": list(self.problems),
+            "unchecked": list(self.unchecked),
+        }
 
 
 def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
     """Check the files against the manifest and the master file, and that against the runs."""
     assay.require()
-    problems = _damaged(folder)
+    problems, unchecked = _damaged(folder), list[str]()
     stated = _master(folder)
     try:
         recipe = bundles.Recipe.from_dict(stated["recipe"])
@@ -880,6 +890,17 @@ def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
         )
     if form == bundles.FORM:
         problems += _other_numbers(folder, stated)
+    elif recipe.sampling is None:
+        raise FormatError(
+            f"not a bundle of ours: form {form} says how intervals were drawn",
+            source=str(folder / bundles.MASTER),
+        )
+    else:
+        unchecked = [
+            f"{path.name} was not checked: in a bundle of form {form}, numbers of reports do not "
+            f"come from {bundles.MASTER}; write it again with assay eval bundle"
+            for path in sorted(folder.glob(bundles.report_name("*")))
+        ]
     runs = []
     for name in names:
         try:
@@ -887,10 +908,10 @@ def verify_bundle(assay: Assay, folder: Path) -> BundleCheck:
         except AssayError as error:
             problems.append(f"the run {name} cannot be read: {error.message}")
     if len(runs) < len(names):
-        return BundleCheck(0, tuple(problems))
+        return BundleCheck(0, tuple(problems), tuple(unchecked))
     computed = json.loads(bundles.as_text(bundles.master(runs, recipe, form)))
     problems += bundles.differences(stated, computed)
-    return BundleCheck(len(computed["metrics"]), tuple(problems))
+    return BundleCheck(len(computed["metrics"]), tuple(problems), tuple(unchecked))
 
 
 def _other_numbers(folder: Path, stated: Mapping[str, Any]) -> list[str]:

@@ -48,6 +48,7 @@ SPEAKERS: tuple[Speaker, ...] = ("PATIENT", "CLINICIAN", "ALL")
 DEFAULT_CUTOFFS = (1, 3, 5, 10)
 NO_TRUTH = "the query has no relevant segments"
 COUNT = "num_queries"
+DECIMALS = 2  # of the figures in a report, as its readers know them
 _AVERAGE_PRECISION, _MEAN = "average_precision", "mean_average_precision"
 _AT = re.compile(r"(precision|recall|ndcg|hit)_at_(\d+)")
 _WORDS = {"precision": "Precision", "recall": "Recall", "ndcg": "NDCG", "hit": "Hit"}
@@ -73,7 +74,8 @@ class DatasetQuery:
 class Dataset:
     """Step 1: test queries and what is known about them.
 
-    The total includes the queries without ground truth, which are not listed.
+    ``total_queries`` counts as runs do: with the ``skipped_queries``, which nobody judged and which
+    are not listed.
     """
 
     dataset_id: str
@@ -294,8 +296,11 @@ def _dataset_query(query: GoldenQuery) -> DatasetQuery:
 
 
 async def retrieve(workspace: Workspace, request: BatchRequest) -> list[RetrievedQuery]:
-    """One result per query, in their order; a query that fails says so and the rest goes on."""
-    options = request.config.options()
+    """One result per query, in their order; a query that fails says so and the rest goes on.
+
+    Rankings are whole, as runs keep them: nothing is withheld from who is about to measure it.
+    """
+    options = {**request.config.options(), "floor": False}
     answers = []
     for query in request.queries:
         try:
@@ -513,7 +518,8 @@ def _insights(request: ReportRequest) -> list[Insight]:
     """Sentences that follow from the numbers: speakers beside each other, targets."""
     rows = {str(name): row for name, row in request.speaker_specific_metrics.items()}
     found = [*_beside(rows["PATIENT"], rows["CLINICIAN"])] if _both(rows) else []
-    found += target_insights(_by_measure(request.overall_metrics), parse_targets(request.targets))
+    overall = _by_measure(request.overall_metrics)
+    found += target_insights(overall, parse_targets(request.targets), decimals=DECIMALS)
     return found
 
 
@@ -558,7 +564,7 @@ def _name(key: str, *, short: bool = False) -> str:
 
 
 def _value(value: float | None) -> str:
-    return "—" if value is None else f"{value:.2f}"
+    return "—" if value is None else f"{value:.{DECIMALS}f}"
 
 
 def _count(row: Mapping[str, float | None]) -> str:

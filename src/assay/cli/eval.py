@@ -551,7 +551,9 @@ def ab_test(
     *,
     config_a: Annotated[
         str,
-        typer.Argument(help="A run, a YAML file of search options, or fusion_method=rrf,rrf_k=60."),
+        typer.Argument(
+            help="A run, a YAML or JSON file of options, or fusion_method=rrf,rrf_k=60."
+        ),
     ],
     config_b: Annotated[str, typer.Argument(help="The same for the other side.")],
     testset: Annotated[
@@ -635,7 +637,10 @@ def gate_command(
     ctx: typer.Context,
     *,
     baseline: Annotated[
-        str, typer.Option("--baseline", help="A run, or a JSON file with the metrics of one.")
+        str,
+        typer.Option(
+            "--baseline", help="A run, a bundle of one run, or a JSON file with the metrics of one."
+        ),
     ],
     current: Annotated[str, typer.Option("--current", help="The run to judge.")] = "latest",
     limit: Annotated[
@@ -701,7 +706,7 @@ def report(
     ] = False,
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", help='A target: "P@5>0.65" (above) or "P@5>=0.65".'),
+        typer.Option("--target", help='A target: "P@5>0.65" (above) or "P@5>=65%".'),
     ] = None,
     sampling: Mapping[str, Any],
     json_output: JsonFlag = False,
@@ -781,6 +786,8 @@ def verify_bundle(
 
     with connected(ctx) as assay:
         checked = runs.verify_bundle(assay, folder)
+    for file in checked.unchecked:
+        note(f"warning: {file}")
     if json_output:
         emit_json(checked.to_dict())
     else:

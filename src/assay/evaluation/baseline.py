@@ -1,7 +1,8 @@
 """What does a gate compare a run with: another run, or a file with the numbers of one?
 
 A file is JSON with ``metrics`` (``{"recall_at_10": 0.82}``), as ``assay eval run --json``, ``assay
-eval show --json``, ``assay score --json`` and ``assay eval report --format json`` write it. What
+eval show --json``, ``assay score --json`` and ``assay eval report --format json`` write it, or the
+``metrics_master.json`` of a bundle of one run, by its own name or by that of its folder. What
 else such a file holds is used where it is there: ``per_query``, ``per_query_type``, ``test_set``,
 ``degraded_queries``, ``failed_queries``, ``status``, ``run_id`` and the chunkers.
 """
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 
 from assay import limits
 from assay.errors import FormatError, LimitError, MissingFileError
+from assay.evaluation import bundle as bundles
 from assay.evaluation.answers import answer_records, score_answers
 from assay.evaluation.chunker_match import (
     Archive,
@@ -30,6 +32,7 @@ from assay.evaluation.chunker_match import (
 )
 from assay.evaluation.compare import run_doubts
 from assay.evaluation.outcomes import groups_of, query_field, score_run
+from assay.evaluation.parts import filters_of_part
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.model.ranking import CHUNK_SEPARATOR, Match
@@ -40,20 +43,27 @@ MOST = 1e15  # no measure or count comes near; a larger whole number fits no flo
 
 
 class SetVersion(NamedTuple):
-    """Which version of a test set; files of others may not say its checksum."""
+    """Which version and part of a test set; files of others may say neither part nor checksum."""
 
     name: str
     version: str
     checksum: str = ""
+    part: str = ""
 
     def __str__(self) -> str:
         known = f" ({self.checksum[:8]})" if self.checksum else ""
-        return f"{self.name} {self.version}{known}"
+        part = f", part {self.part}" if self.part else ""
+        return f"{self.name} {self.version}{part}{known}"
 
     def differs(self, other: SetVersion) -> bool:
-        """Whether it is certainly another one."""
+        """Whether it is certainly another one; a part with all queries is the whole set."""
         known = self.checksum and other.checksum
         return self[:2] != other[:2] or bool(known and self.checksum != other.checksum)
+
+    def asked_otherwise(self, other: SetVersion) -> bool:
+        """Whether its queries were certainly asked with other filters."""
+        known = bool(self.part and other.part)
+        return known and filters_of_part(self.part) != filters_of_part(other.part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +143,9 @@ def side_of_run(
         failed=failed,
         unanswered=len(run.unanswered),
         incomplete=run.incomplete,
-        test_set=SetVersion(run.test_set.name, run.test_set.version, info.test_set_checksum),
+        test_set=SetVersion(
+            run.test_set.name, run.test_set.version, info.test_set_checksum, info.part
+        ),
         chunkers=(
             chunkers_of(run)
             if match.match is ChunkerMatch.EXACT and match.rule is not Match.DOC
@@ -158,7 +170,7 @@ def side_of_run(
 
 def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
     """The numbers in a file as one side of a gate."""
-    content = _read(path)
+    content = _of_one_run(_read(path), path)
     metrics = content.get("metrics")
     if not isinstance(metrics, Mapping):
         raise FormatError(
@@ -188,7 +200,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
         failed=_count(content, "failed_queries", path) - _count(content, "failed_answers", path),
         unanswered=_count(content, "failed_answers", path),
         rounded=True,
-        test_set=_named(content.get("test_set")),
+        test_set=_named(content.get("test_set"), content.get("part")),
         chunkers=_chunkers(content),
         match=_match(content.get("scoring")),
         protocol=_text(content.get("scoring"), "protocol"),
@@ -197,7 +209,21 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
     )
 
 
+def _of_one_run(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    """The figures of a run, also from a bundle."""
+    if not bundles.is_master(content):
+        return content
+    try:
+        return bundles.figures_of_run(content)
+    except FormatError as error:
+        raise FormatError(error.message, source=str(path), hint=error.hint) from None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise FormatError(f"not a bundle of ours: {error}", source=str(path)) from None
+
+
 def _read(path: Path) -> Mapping[str, Any]:
+    if path.is_dir() and (path / bundles.MASTER).is_file():
+        path = path / bundles.MASTER
     if path.exists() and not path.is_file():
         raise MissingFileError(f"{path} is not a regular file", hint="give a JSON file, or a run")
     try:
@@ -261,10 +287,11 @@ def _incomplete(content: Mapping[str, Any], path: Path) -> str | None:
     return f"the run of {path.name} is not complete{why}: {counted(unasked, 'query')} not asked"
 
 
-def _named(entry: object) -> SetVersion | None:
+def _named(entry: object, part: object) -> SetVersion | None:
     if not isinstance(entry, Mapping) or "name" not in entry or "version" not in entry:
         return None
-    return SetVersion(str(entry["name"]), str(entry["version"]), str(entry.get("checksum") or ""))
+    checksum, part = (str(one or "") for one in (entry.get("checksum"), entry.get("part", part)))
+    return SetVersion(str(entry["name"]), str(entry["version"]), checksum, part)
 
 
 def _text(entry: object, name: str) -> str | None:

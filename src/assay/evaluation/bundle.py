@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assay.errors import FormatError
 from assay.evaluation.answers import answer_interval, answer_records, score_answers
 from assay.evaluation.defaults import ANSWER_MEASURES, EVIDENCE_MEASURES, REPORT_MEASURES
-from assay.evaluation.insights import parse_targets
+from assay.evaluation.insights import usual_targets
 from assay.evaluation.outcomes import (
     outcomes_digest,
     query_field,
@@ -47,6 +48,7 @@ from assay.measures.parse import parse_measures
 from assay.model.codec import decode, encode
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
+from assay.plural import counted
 
 FORM = 3
 FORMS = (1, 2, FORM)
@@ -89,7 +91,7 @@ def usual_recipe(runs: Sequence[StoredRun], sampling: Sampling | None = None) ->
         measures.append(EVIDENCE_MEASURES)
     if any(outcome.was_to_answer for run in runs for outcome in run.outcomes):
         measures.append(ANSWER_MEASURES)
-    return Recipe(" ".join(measures), sampling, tuple(map(str, parse_targets())))
+    return Recipe(" ".join(measures), sampling, tuple(map(str, usual_targets())))
 
 
 def master(runs: Sequence[StoredRun], recipe: Recipe, form: int = FORM) -> dict[str, Any]:
@@ -158,9 +160,47 @@ def content_of(stated: Mapping[str, Any], run_id: str) -> ReportContent:
         skipped_queries=skipped,
         level=scoring.sampling.level,
         figures=said,
-        insights=figure_insights(said, parse_targets(stated["recipe"]["targets"])),
+        insights=figure_insights(said, usual_targets(stated["recipe"]["targets"])),
         warnings=tuple(map(str, about["warnings"])),
     )
+
+
+def is_master(content: Mapping[str, Any]) -> bool:
+    """Whether JSON is a master file, and not the figures of one run."""
+    return isinstance(content.get("runs"), Mapping) and isinstance(content.get("metrics"), list)
+
+
+def figures_of_run(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """What a master file of one run says, in the form of ``assay eval show --json``."""
+    if len(stated["runs"]) != 1:
+        raise FormatError(
+            f"a bundle of {counted(len(stated['runs']), 'run')}: {', '.join(stated['runs'])}",
+            hint="name one of the stored runs, or bundle it alone",
+        )
+    ((run_id, about),) = stated["runs"].items()
+    means: dict[str, Any] = {}
+    by_type: dict[str, dict[str, Any]] = {}
+    for entry in stated["metrics"]:
+        group, breakdown = entry["group"], entry.get("breakdown")
+        if breakdown is None and group != ALL:
+            breakdown = "query_type"  # the forms 1 and 2 have no other groups
+        if breakdown is None:
+            means[entry["measure"]] = entry["value"]
+        elif breakdown == "query_type":
+            by_type.setdefault(group, {})[entry["measure"]] = entry["value"]
+    kept = ("scoring", "failed_queries", "failed_answers", "degraded_queries", "provenance")
+    return {
+        "run_id": run_id,
+        "metrics": means,
+        "per_query_type": by_type,
+        "test_set": {
+            "name": about["suite"],
+            "version": about["test_set_version"],
+            "checksum": about["test_set_checksum"],
+            "part": about["split"],
+        },
+        **{name: about[name] for name in kept if name in about},
+    }
 
 
 def report_name(run_id: str) -> str:

@@ -41,6 +41,7 @@ from assay.evaluation.defaults import (
 )
 from assay.evaluation.documents import doubts
 from assay.evaluation.match import Targets, first_hits, judge_targets, ranked_queries, targets_of
+from assay.evaluation.outcomes import component_errors
 from assay.evaluation.parts import Mode
 from assay.evaluation.score import scores_of
 from assay.evaluation.scores import Scores, rounded
@@ -562,11 +563,9 @@ def state_warnings(run: StoredRun) -> list[str]:
     if run.incomplete is not None:
         found.append(run.incomplete)
     if run.degraded:
-        named = Counter(error for out in run.degraded for error in out.component_errors)
-        which = ", ".join(f"{name} ×{count}" for name, count in sorted(named.items()))
         found.append(
             f"DEGRADED: {share_of(len(run.degraded), len(run.queries), 'query')} of {run.name} "
-            f"answered without some component ({which or 'not named'})"
+            f"answered without some component ({component_errors(run.degraded)})"
         )
     failed = len(run.failed) - len(run.unanswered)
     if failed:

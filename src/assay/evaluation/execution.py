@@ -30,6 +30,7 @@ def execute(
     max_errors: int | None = MAX_ERRORS,
     timeout_s: float | None = TIMEOUT_S,
     rank_by: RankBy | None = None,
+    timed: bool = True,
 ) -> Iterator[QueryOutcome]:
     """One outcome for each query, in their order.
 
@@ -37,13 +38,15 @@ def execute(
     run, since then the queries are not at fault. A retriever that takes longer than ``timeout_s``
     seconds is left behind in its thread (``time_limit.py``) and its query failed; with None it is
     called in the caller's thread and waited for. ``rank_by`` says what ranks the results
-    (``returned.py``).
+    (``returned.py``). What is not ``timed`` has no latency.
     """
     errors = 0
     with nullcontext() if timeout_s is None else TimeLimit(timeout_s) as limit:
         call: Call = run_here if limit is None else limit.call
         for query in queries:
             outcome = ask(retrieve, query, call, rank_by)
+            if not timed:
+                outcome = replace(outcome, latency_ms=None)
             yield outcome
             errors += outcome.failed
             if max_errors is not None and errors > max_errors:

@@ -42,7 +42,6 @@ from assay.stats.interval import Interval
 ROUNDING = 1e-9  # 0.80 to 0.76 is a drop of exactly 5 %, whatever floating point says
 FILE_ROUNDING = 6e-5  # half of the last of four decimals, and what a margin makes of it
 NOT_COMPARED = "not compared: see the reasons below"
-LOWER_IS_BETTER = frozenset({"EmptyResultRate"})
 
 
 class GateOutcome(StrEnum):
@@ -77,7 +76,7 @@ class GateLimit:
     @property
     def higher_is_better(self) -> bool:
         """Whether a larger value of the measure is good news."""
-        return self.measure.name not in LOWER_IS_BETTER
+        return not self.measure.definition.lower_is_better
 
     def margin(self, baseline: float) -> float:
         """The allowed drop in units of the measure."""
@@ -268,6 +267,11 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
     if one is not None and other is not None and one.differs(other):
         found.append(
             f"the test sets differ ({one} and {other}): make a baseline with the present one"
+        )
+    elif one is not None and other is not None and one.asked_otherwise(other):
+        found.append(
+            f"the queries were asked with other filters (part {one.part} and {other.part}): "
+            "make both with the same --mode"
         )
     before, after = baseline.match, current.match
     if before is not None and after is not None and before is not after:

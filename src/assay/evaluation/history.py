@@ -105,7 +105,7 @@ def history_of(
         runs,
         tuple(measures),
         series=_series(runs, by_configuration=options.by_configuration),
-        unsound={info.run_id: _wrong(info) for info in runs if not info.sound},
+        unsound={info.run_id: info.unsound for info in runs if not info.sound},
         left_out=tuple(left_out),
     )
 
@@ -136,12 +136,3 @@ def _series(runs: Sequence[RunInfo], *, by_configuration: bool) -> tuple[Series,
         )
         for one in newest
     )
-
-
-def _wrong(info: RunInfo) -> str:
-    said = (
-        f"{count} {what}"
-        for what in ("failed", "degraded")
-        if (count := int(info.aggregate.get(f"{what}_queries") or 0))
-    )
-    return ", ".join(said)

@@ -2,7 +2,8 @@
 
 Sentences speak of what a reader sees: values are rounded to 4 decimals before they are compared. A
 target is met by a value above it (``P@5>0.65``), or at least equal to it (``P@5>=0.65``, for which
-``P@5=0.65`` is short).
+``P@5=0.65`` is short); 65% is 0.65. Of measures for which less is better, such as
+``EmptyResultRate``, targets are ``<`` and ``<=``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from assay.errors import UsageError
 from assay.evaluation.defaults import WORKFLOW_TARGETS
@@ -24,25 +25,32 @@ FEW_QUERIES = 10
 TOO_FEW = 3  # groups smaller than this say nothing
 MOST_GAPS = 2  # measures that are spoken of for each kind of group
 NO_GROUP = "(none)"
-_TARGET = re.compile(r"(?P<measure>.+?)\s*(?P<sign>>=|≥|>|=)\s*(?P<amount>[^<>=≥]*)")
+_TARGET = re.compile(r"(?P<measure>.+?)\s*(?P<sign>>=|≥|>|<=|≤|<|=)\s*(?P<amount>[^<>=≥≤]*)")
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureTarget:
-    """The value that a measure should reach, or with ``above`` exceed."""
+    """The value that a measure should reach, or where ``beyond`` is set do better than.
+
+    Nothing is said of a ``usual`` target whose measure has no value.
+    """
 
     measure: Measure
     value: float
-    above: bool = False
+    beyond: bool = False
+    usual: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
-        return f"{self.measure} {'>' if self.above else '>='} {self.value:g}"
+        sign = "<" if self.measure.definition.lower_is_better else ">"
+        return f"{self.measure} {sign}{'' if self.beyond else '='} {self.value:g}"
 
     def met(self, value: float) -> bool:
         """Whether a value, as it is read, meets the target."""
         read = rounded(value)
         assert read is not None
-        return read > self.value if self.above else read >= self.value
+        if read == self.value:
+            return not self.beyond
+        return (read < self.value) == self.measure.definition.lower_is_better
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +81,17 @@ class Gap:
     @property
     def points(self) -> float:
         """How far they are apart, in hundredths."""
-        return 100 * (
+        return 100 * abs(
             (self.best.values[self.measure] or 0) - (self.worst.values[self.measure] or 0)
         )
 
 
-def parse_targets(texts: Iterable[str] = WORKFLOW_TARGETS) -> tuple[MeasureTarget, ...]:
+def usual_targets(texts: Iterable[str] = WORKFLOW_TARGETS) -> tuple[MeasureTarget, ...]:
+    """Targets that hold where nobody asked for them."""
+    return tuple(replace(target, usual=True) for target in parse_targets(texts))
+
+
+def parse_targets(texts: Iterable[str]) -> tuple[MeasureTarget, ...]:
     """Targets as they are written; the last word on a measure counts."""
     found: dict[Measure, MeasureTarget] = {}
     for text in texts:
@@ -89,17 +102,32 @@ def parse_targets(texts: Iterable[str] = WORKFLOW_TARGETS) -> tuple[MeasureTarge
                 f"{text!r:.80} is not a target",
                 hint='write it as "P@5>0.65" (above) or "P@5>=0.65" (at least; = is short for it)',
             )
-        measure = parse_measure(form["measure"])
-        found[measure] = MeasureTarget(measure, value, above=form["sign"] == ">")
+        measure, sign = parse_measure(form["measure"]), form["sign"]
+        _check_direction(text, measure, sign)
+        found[measure] = MeasureTarget(measure, value, beyond=sign in ("<", ">"))
     return tuple(found.values())
 
 
+def _check_direction(text: str, measure: Measure, sign: str) -> None:
+    lower = measure.definition.lower_is_better
+    if sign != "=" and lower != (sign in ("<", "<=", "≤")):
+        raise UsageError(
+            f"{text!r:.80}: of {measure.name}, {'less' if lower else 'more'} is better",
+            hint=f"write it with {'<' if lower else '>'} or {'<=' if lower else '>='}",
+        )
+
+
 def _share(text: str) -> float | None:
+    """A number between 0 and 1, or a percentage."""
+    number, percent, rest = text.partition("%")
     try:
-        value = float(text)
+        value = float(number)
     except ValueError:
         return None
-    return value if math.isfinite(value) and 0.0 <= value <= 1.0 and "_" not in text else None
+    if percent:
+        value = round(value / 100, 12)  # 7.5% is 0.075, whatever floating point says
+    known = math.isfinite(value) and 0.0 <= value <= 1.0 and "_" not in text and not rest
+    return value if known else None
 
 
 def insights(
@@ -116,13 +144,13 @@ def insights(
 
 
 def target_insights(
-    overall: Mapping[str, float | None], targets: Sequence[MeasureTarget]
+    overall: Mapping[str, float | None], targets: Sequence[MeasureTarget], decimals: int = 4
 ) -> list[Insight]:
-    """Whether the targets are met whose measure has a value."""
+    """Whether the targets are met; a reader sees so many decimals of the values."""
     return [
-        _target_insight(target, value)
+        _target_insight(target, overall.get(str(target.measure)), decimals)
         for target in targets
-        if (value := overall.get(str(target.measure))) is not None
+        if not target.usual or overall.get(str(target.measure)) is not None
     ]
 
 
@@ -146,15 +174,19 @@ def _gap(measure: str, members: Sequence[GroupMeans]) -> Gap | None:
     ]
     if len(known) < 2:
         return None
-    best = max(known, key=lambda pair: pair[0])[1]
-    worst = min(known, key=lambda pair: pair[0])[1]
+    sign = -1 if parse_measure(measure).definition.lower_is_better else 1
+    best = max(known, key=lambda pair: sign * pair[0])[1]
+    worst = min(known, key=lambda pair: sign * pair[0])[1]
     return Gap(measure, best, worst)
 
 
-def _target_insight(target: MeasureTarget, value: float) -> Insight:
+def _target_insight(target: MeasureTarget, value: float | None, decimals: int) -> Insight:
+    if value is None:
+        return Insight(f"Target of {target} is not checked: {target.measure} has no value", False)
     met = target.met(value)
     word, mark = ("meets", "✓") if met else ("misses", "✗")
-    return Insight(f"Overall system {word} target of {target} {mark}", met)
+    unseen = "" if target.met(round(value, decimals)) == met else f" (it is {value:.4f})"
+    return Insight(f"Overall system {word} target of {target} {mark}{unseen}", met)
 
 
 def _gap_insight(kind: str, gap: Gap) -> Insight:

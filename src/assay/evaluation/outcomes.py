@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -222,6 +223,12 @@ def latency_of(times: Sequence[float] | FloatArray) -> Latency:
         return Latency(0)
     p50, p95 = np.percentile(times, (50, 95)).tolist()
     return Latency(len(times), float(np.mean(times)), p50, p95)
+
+
+def component_errors(outcomes: Iterable[QueryOutcome]) -> str:
+    """Which components did not answer, and how often: ``splade_timeout ×3``."""
+    named = Counter(error for outcome in outcomes for error in outcome.component_errors)
+    return ", ".join(f"{name} ×{count}" for name, count in sorted(named.items())) or "not named"
 
 
 def outcomes_digest(outcomes: Sequence[QueryOutcome]) -> str:

@@ -125,6 +125,12 @@ def part_label(
     return ", ".join(filter(None, words)) or Split.ALL.value
 
 
+def filters_of_part(label: str) -> str:
+    """The mode that asks queries with filters of its own, if a part by this name is of one."""
+    last = label.rpartition(", ")[2]
+    return last if last in (Mode.OVERALL, Mode.OFFLINE, Mode.LIVE) else ""
+
+
 def _usual(test_set: TestSet) -> Split:
     """What is run unless a side is named: everything but what is held out."""
     return Split.ALL if test_set.held_out is None else Split.EVALUATION

@@ -238,6 +238,7 @@ def _execute(
             max_errors=options.max_errors,
             timeout_s=limit,
             rank_by=job.system.rank_by,
+            timed=job.system.timed,
         ):
             batch.append(outcome)
             seen.append(outcome)

@@ -13,6 +13,7 @@ from assay.evaluation.defaults import ANSWER_MEASURES, RUN_MEASURES
 from assay.evaluation.documents import documents_of, doubts
 from assay.evaluation.outcomes import (
     Latency,
+    component_errors,
     latency,
     query_field,
     score_outcomes,
@@ -28,7 +29,7 @@ from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.codec import encode
 from assay.model.ranking import falling
-from assay.model.runs import QueryOutcome, RunInfo
+from assay.model.runs import WITHHELD, QueryOutcome, RunInfo
 from assay.model.scoring import Scoring
 from assay.model.testset import TestSet
 from assay.plural import counted
@@ -139,6 +140,8 @@ class EvaluationResult:
         broken = tuple(one.query_id for one in self.outcomes if one.error is not None)
         searching = self._first((one.query_id, one.error) for one in self.outcomes)
         answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
+        lacking = component_errors(one for one in self.outcomes if one.degraded)
+        withheld = tuple(one.query_id for one in self.outcomes if WITHHELD in one.warnings)
         missed = tuple(query for query in self.empty if query in set(to_find))
         said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
         if self.filters:
@@ -149,7 +152,7 @@ class EvaluationResult:
         for ids, of, what in (
             (broken, every, f"failed and count as 0{searching}"),
             (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
-            (self.degraded, every, "answered without some component"),
+            (self.degraded, every, f"answered without some component ({lacking})"),
             (missed, to_find, "with something to find found nothing and count as 0"),
             (
                 self.out_of_order,
@@ -157,6 +160,7 @@ class EvaluationResult:
                 "have scores that do not fall along the list: ranked as given",
             ),
             (self._put_by_score, every, RANKED_BY_SCORE),
+            (withheld, every, WITHHELD),
         ):
             if ids:
                 said.append(some(ids, len(of), what))

@@ -1,7 +1,8 @@
 """What is kept of a run's figures, so that lists, history and checks need no outcomes?
 
 Everything that a result says, and beside it the aggregate of seed 001: hits of chunks, their
-reciprocal rank in the top 10, and the recall of documents.
+reciprocal rank in the top 10 (``metrics`` has the MRR of whole rankings), the recall of documents,
+and the measures of answers, null where they are undefined.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from assay.evaluation.result import EvaluationResult
 from assay.evaluation.stored_run import StoredRun
 from assay.model.runs import RunInfo
 
-KEPT = ("hit_at_k", "rr_at_10", "recall_at_k_doc", "reasons")
+KEPT = (
+    *("hit_at_k", "rr_at_10", "recall_at_k_doc", "citation_coverage", "groundedness"),
+    *("empty_result_rate", "refusal_correctness", "reasons"),
+)
 
 
 def stored_aggregate(info: RunInfo, result: EvaluationResult) -> dict[str, Any]:

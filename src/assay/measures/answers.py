@@ -145,9 +145,21 @@ def _composed(text: str) -> str:
 
 
 def _define(
-    name: str, key: str, text: str, answer: Callable[[Sequence[AnswerRecord]], MeasureValue]
+    name: str,
+    key: str,
+    text: str,
+    answer: Callable[[Sequence[AnswerRecord]], MeasureValue],
+    *,
+    lower_is_better: bool = False,
 ) -> Definition:
-    return Definition(name=name, key=key, help=text, family=Family.ANSWER, answer=answer)
+    return Definition(
+        name=name,
+        key=key,
+        help=text,
+        family=Family.ANSWER,
+        lower_is_better=lower_is_better,
+        answer=answer,
+    )
 
 
 ANSWER_DEFINITIONS: tuple[Definition, ...] = (
@@ -180,5 +192,6 @@ ANSWER_DEFINITIONS: tuple[Definition, ...] = (
         "empty_result_rate",
         "share of queries for which nothing came back",
         empty_result_rate,
+        lower_is_better=True,
     ),
 )

@@ -126,6 +126,7 @@ class Definition:
     bare_name: str | None = None  # the text form without a cutoff, where it differs (MRR, MAP)
     bare_key: str | None = None
     aliases: tuple[str, ...] = ()
+    lower_is_better: bool = False
     about_relevance: bool = True  # of a ranking: nothing to say where no document is relevant
     rank: Callable[[JudgedHits, Measure], Column] | None = None
     decide: Callable[[BoolArray, FloatArray, Measure], MeasureValue] | None = None

@@ -29,7 +29,12 @@ def _at_threshold(formula: Callable[[BoolArray, FloatArray, float], MeasureValue
 
 
 def _define(
-    name: str, text: str, decide: Decide, params: dict[str, Param] | None = None, *aliases: str
+    name: str,
+    text: str,
+    decide: Decide,
+    params: dict[str, Param] | None = None,
+    *aliases: str,
+    lower_is_better: bool = False,
 ) -> Definition:
     return Definition(
         name=name,
@@ -38,6 +43,7 @@ def _define(
         family=Family.DECISION,
         params=params or {},
         aliases=aliases,
+        lower_is_better=lower_is_better,
         decide=decide,
     )
 
@@ -88,11 +94,13 @@ DECISION_DEFINITIONS: tuple[Definition, ...] = (
         "Brier",
         "mean squared error of the scores as probabilities",
         lambda labels, scores, _: kernel.brier(labels, scores),
+        lower_is_better=True,
     ),
     _define(
         "ECE",
         "gap between predicted and observed frequency over bins",
         lambda labels, scores, measure: kernel.ece(labels, scores, bins=measure.integer("bins")),
         BINS,
+        lower_is_better=True,
     ),
 )

@@ -92,6 +92,8 @@ class Timings:
     repeats: int
 
 
+WITHHELD = "scored by the ranking, though the search would show nothing"
+"""The warning of an outcome where nothing seemed to be about the query (``evidence/floor.py``)."""
 OUR_ENGINES = ("embedded", "opensearch")
 FIGURES_ONLY = "saved figures"
 """The engine of figures that were saved without the rankings they come from."""
@@ -172,4 +174,10 @@ class RunInfo:
     @property
     def sound(self) -> bool:
         """Whether, as far as it was scored, no query failed and every component answered."""
-        return not any(self.aggregate.get(name) for name in ("failed_queries", "degraded_queries"))
+        return not self.unsound
+
+    @property
+    def unsound(self) -> str:
+        """How many queries failed or were degraded, as in ``4 degraded``."""
+        counts = ((what, self.aggregate.get(f"{what}_queries")) for what in ("failed", "degraded"))
+        return ", ".join(f"{int(count)} {what}" for what, count in counts if count)

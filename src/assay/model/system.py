@@ -20,7 +20,8 @@ class System:
     knows the state (``generation`` None), a run can be resumed by its id but is never taken for the
     answer to a new call. A system that ``keeps_time`` answers or fails by itself; another is cut
     off when it blocks, as is any that has a ``timeout_s`` for each query. ``rank_by`` says what
-    ranks its results, where that is not for the system to say.
+    ranks its results, where that is not for the system to say. Answers that lie in a file are not
+    ``timed``: reading them is no search.
     """
 
     retrieve: Callable[[GoldenQuery], Any]
@@ -32,3 +33,4 @@ class System:
     keeps_time: bool = False
     timeout_s: float | None = None
     rank_by: RankBy | None = None
+    timed: bool = True

@@ -31,7 +31,7 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
                 info.name,
                 f"{info.suite} {info.test_set_version}",
                 info.part,
-                "figures only" if info.figures_only else str(info.status),
+                "figures only" if info.figures_only else _state(info),
                 str(info.total),
                 *(_value(metrics.get(measure.key)) for measure in shown),
                 ", ".join(info.tags),
@@ -53,6 +53,10 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
         optional=(3, 4, 5, 8, 7, 2),
         wrapped=frozenset({1, 9}),
     )
+
+
+def _state(info: RunInfo) -> str:
+    return f"{info.status}, {info.unsound}" if info.unsound else str(info.status)
 
 
 def figures_table(info: RunInfo) -> Table:

@@ -18,7 +18,7 @@ from assay.model.answers import Answerer
 from assay.model.codec import encode
 from assay.model.document import ChunkPlace, SpeakerRole
 from assay.model.query import FILTER_OPTIONS, Filters
-from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.runs import WITHHELD, QueryOutcome, RankedResult
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.search.pipeline import Traced
@@ -88,7 +88,7 @@ class Recorder:
             component_list_scores=_lists(traced, lambda hit: hit.score),
             fused=_fused(traced),
             timings_ms=dict(response.timings_ms),
-            warnings=response.warnings,
+            warnings=_warnings(response),
         )
         return outcome if self.answerer is None else self._answered(query, response, outcome)
 
@@ -174,6 +174,14 @@ def evaluation_options(options: SearchOptions, **changes: Any) -> SearchOptions:
             **changes,
         },
     )
+
+
+def _warnings(response: SearchResponse) -> tuple[str, ...]:
+    """What was said of the search; a run keeps the results that the search withheld."""
+    if not response.withheld:
+        return response.warnings
+    said = (line for line in response.warnings if not line.startswith(response.nothing_about))
+    return (*said, response.nothing_about, WITHHELD)
 
 
 def search_config(options: SearchOptions) -> dict[str, Any]:

@@ -212,6 +212,8 @@ class JobStore:
             if state is JobState.INTERRUPTED and _cancelling(connection, job_id):
                 state = JobState.CANCELLED
             values: dict[str, Any] = {"state": state.value}
+            if state is JobState.COMPLETE:
+                values["done"] = jobs.c.total  # also where an equal run had the answer already
             values |= {} if run_id is None else {"run_id": run_id}
             values |= {} if result is None else {"result": json.dumps(result, allow_nan=False)}
             values |= {} if problem is None else {"problem": json.dumps(problem)}

@@ -227,3 +227,41 @@ def test_a_side_of_an_ab_test_may_differ_in_what_is_rarely_chosen(tmp_path: Path
     path.write_text("synonyms: false\nrerank_depth: 20\n")
     assert read_configuration(str(path)) == wanted
     assert changed(SearchOptions(synonyms=True), **wanted).synonyms is False
+
+
+@pytest.mark.req("E8")
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('{"fusion_method": "rrf", "rrf_k": 60}', {"fusion_method": "rrf", "rrf_k": 60}),
+        (
+            '{"fusion_method": "weighted", "weights": {"bm25": 0.3, "splade": 0.4, "dense": 0.3}}',
+            {
+                "fusion_method": "weighted",
+                "weights": {"bm25": 0.3, "splade": 0.4, "dense": 0.3},
+            },
+        ),
+        (
+            ' {"components": ["bm25"],\n "rerank": false}',
+            {"components": ("bm25",), "rerank": False},
+        ),
+    ],
+)
+@pytest.mark.parametrize("in_file", [True, False])
+def test_a_configuration_may_be_json(
+    tmp_path: Path, text: str, wanted: dict[str, Any], in_file: bool
+) -> None:
+    """As seed 000 writes the two sides of an A/B test."""
+    if in_file:
+        (tmp_path / "side.json").write_text(text, encoding="utf-8")
+        text = str(tmp_path / "side.json")
+    assert is_configuration(text)
+    assert read_configuration(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text", ["{", '{"rrf_k": "60"}', '{"nope": 1}', '{"rrf_k": 1, "rrf_k": 2}']
+)
+def test_json_that_is_no_configuration_is_refused(text: str) -> None:
+    with pytest.raises(AssayError):
+        read_configuration(text)

@@ -60,4 +60,10 @@ def test_hits_of_chunks_and_recall_of_documents_are_stored(
         assert found["rr_at_10"] == 0.4167
         assert found["recall_at_k_doc"] == {"1": 0.5, "3": 0.625, "5": 0.75, "10": 0.75}
         assert {"metrics", "total_queries", "failed_queries"} <= set(found)
+        assert found["empty_result_rate"] == 0.0
+        for name in ("citation_coverage", "groundedness", "refusal_correctness"):
+            assert found[name] is None
+            assert found["reasons"][name]
+        assert found["latency_ms"]["n"] == 0, "reading a file is no search"
+        assert found["latency_ms"]["p50"] is None
         assert run(["eval", "rescore", "r", "-m", "P@5"]) == 0

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from assay.app.configurations import read_configuration
+from assay.app.workspace import open_workspace
 from assay.cli.main import run as cli
 from assay.errors import UsageError
-from assay.evaluation.bundle import manifest
+from assay.evaluation.bundle import Recipe, as_text, manifest, master
 from assay.evaluation.stored_run import StoredRun
 from assay.model.runs import RunStatus
+from assay.model.sampling import Sampling
 from assay.store.runs import SqlRunStore
 from tests.unit.evaluation.stored import ranks
 
@@ -193,6 +195,17 @@ def test_reports(home: Path, capsys: pytest.CaptureFixture[str], form: str) -> N
             "csv": "run,group,query", "table": "nDCG@10"}[form] in out  # fmt: skip
 
 
+@pytest.mark.req("W7")
+def test_a_target_is_checked_whatever_the_report_shows(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--target", "P@7>0.99", "--target", "EmptyResultRate<=0.5", "--target", "P@1>0%"]
+    said = str(answer(capsys, "report", "good", "-m", "nDCG@10", *asked)["insights"])
+    assert "misses target of P@7 > 0.99 ✗" in said
+    assert "meets target of EmptyResultRate <= 0.5 ✓" in said
+    assert "meets target of P@1 > 0 ✓" in said
+
+
 @pytest.mark.req("M6")
 def test_a_bundle_is_computed_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measures = "nDCG@10 Recall@10 AUROC Groundedness"
@@ -322,6 +335,41 @@ def test_what_is_no_bundle_is_refused(
     Path("paper/MANIFEST.sha256").write_text("")
     Path("paper/metrics_master.json").write_text(content)
     assert cli(["eval", "verify-bundle", "paper"]) == 2
+
+
+@pytest.mark.req("M6")
+def test_reports_beside_a_master_of_an_older_form_are_not_passed_unread(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A master written as form 2 does not hold what reports say, so nothing vouches for them."""
+    drawn = ["--resamples", "200", "--seed", "7"]
+    assert cli(["eval", "bundle", "worse", "--out", "paper", *drawn]) == 0
+    with open_workspace(home) as workspace:
+        runs = [workspace.stored_run("worse")]
+    content = master(runs, Recipe("Recall@10", Sampling(resamples=200, seed=7)), form=2)
+    Path("paper/metrics_master.json").write_text(as_text(content), "utf-8")
+    report = Path("paper/report-run-worse.md")
+    report.write_text(report.read_text("utf-8").replace("0.7500", "0.9900"), "utf-8")
+    hashed_anew("paper")
+    capsys.readouterr()
+    checked = answer(capsys, "verify-bundle", "paper")
+    assert checked["problems"] == []
+    (file,) = checked["unchecked"]
+    assert file.startswith("report-run-worse.md was not checked")
+    assert cli(["eval", "verify-bundle", "paper"]) == 0
+    assert "report-run-worse.md was not checked" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.req("M6")
+def test_a_master_that_was_called_older_than_it_is_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "bundle", "worse", "--out", "paper"]) == 0
+    place = Path("paper/metrics_master.json")
+    place.write_text(place.read_text(encoding="utf-8").replace('"form": 3', '"form": 2'), "utf-8")
+    capsys.readouterr()
+    assert cli(["eval", "verify-bundle", "paper"]) == 2
+    assert "not a bundle of ours" in capsys.readouterr().err
 
 
 def test_a_bundle_of_a_form_to_come_is_refused_by_name(

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from assay.evaluation.bundle import Recipe, as_text, content_of, master, usual_recipe
-from assay.evaluation.insights import parse_targets
+from assay.evaluation.insights import usual_targets
 from assay.evaluation.report import run_report
 from assay.evaluation.scores import shown
 from assay.model.answers import Answer, Expect
@@ -71,7 +71,7 @@ def test_a_report_is_written_from_the_master_and_from_nothing_else() -> None:
     run = replace(run, info=replace(run.info, name="nightly"))
     content = json.loads(as_text(master([run], usual_recipe([run]))))
     text = content_markdown(content_of(content, "run"))
-    assert text == run_markdown(run_report(run, targets=parse_targets()))
+    assert text == run_markdown(run_report(run, targets=usual_targets()))
     figures = {shown(entry["value"]) for entry in content["metrics"]}
     rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| ")]
     cells = [cell.strip() for row in rows for cell in row[1:]]

@@ -49,6 +49,21 @@ def test_step_1_the_dataset(small: TestClient) -> None:
     assert answer["total_queries"] == 2
 
 
+@pytest.mark.req("W1", "W8")
+def test_step_1_counts_queries_as_the_run_does(small: TestClient) -> None:
+    queries = [
+        {"query_id": "a", "query_text": "headache", "relevant_segment_ids": ["uuid-1"]},
+        {"query_id": "b", "query_text": "nobody judged this", "relevant_segment_ids": []},
+    ]
+    body = {"dataset_id": "gaps_v1", "test_queries": queries}
+    assert small.post("/v1/testsets", json=body).status_code == 201
+    told = small.get("/api/evaluation/dataset/gaps_v1").json()
+    assert [query["query_id"] for query in told["test_queries"]] == ["a"]
+    made = small.post("/v1/evaluate", json={"dataset_id": "gaps_v1"}).json()
+    for counts in (told, made):
+        assert (counts["total_queries"], counts["skipped_queries"]) == (2, 1)
+
+
 @pytest.mark.req("W1", "W6")
 def test_step_1_says_what_each_query_is_limited_to(small: TestClient) -> None:
     query = {"query_text": "headache", "relevant_segment_ids": ["d1:chunk_0"]}
@@ -289,12 +304,37 @@ def test_step_6_the_report(small: TestClient) -> None:
         (["P@5>0.68"], "misses target of P@5 > 0.68 ✗"),
         (["P@5 >= 0.68"], "meets target of P@5 >= 0.68 ✓"),
         (["P@5=0.68"], "meets target of P@5 >= 0.68 ✓"),
+        (["P@5>=68%"], "meets target of P@5 >= 0.68 ✓"),
     ],
 )
 def test_a_target_means_the_same_as_on_the_command_line(
     small: TestClient, targets: Any, said: str
 ) -> None:
     response = small.post("/api/evaluation/report", json={**whole_result(), "targets": targets})
+    assert f"- Overall system {said}\n" in response.text
+
+
+@pytest.mark.req("W7")
+def test_a_target_without_a_value_is_said_to_be_unchecked(small: TestClient) -> None:
+    response = small.post("/api/evaluation/report", json={**whole_result(), "targets": ["P@7>0.5"]})
+    assert "- Target of P@7 > 0.5 is not checked: P@7 has no value\n" in response.text
+
+
+@pytest.mark.req("W7")
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.6543, "meets target of P@5 > 0.65 ✓ (it is 0.6543)"),
+        (0.6499, "misses target of P@5 > 0.65 ✗"),
+        (0.66, "meets target of P@5 > 0.65 ✓"),
+    ],
+)
+def test_a_sentence_never_contradicts_the_two_decimals_of_the_table(
+    small: TestClient, value: float, said: str
+) -> None:
+    body = whole_result()
+    body["overall_metrics"]["precision_at_5"] = value
+    response = small.post("/api/evaluation/report", json={**body, "targets": ["P@5>0.65"]})
     assert f"- Overall system {said}\n" in response.text
 
 

@@ -153,6 +153,14 @@ def test_insights_speak_of_what_differs_most() -> None:
         ("P@5>0.48", 0.48004, False),
         ("nDCG(gain=linear)@10>=0.7", 0.7, True),
         ("precision_at_5>0.48", 0.5, True),
+        ("P@5>65%", 0.65, False),
+        ("P@5 >= 65 %", 0.65, True),
+        ("Recall@10>=7.5%", 0.075, True),
+        ("EmptyResultRate<0.1", 0.1, False),
+        ("EmptyResultRate<=10%", 0.1, True),
+        ("EmptyResultRate ≤ 0.1", 0.2, False),
+        ("EmptyResultRate=0.1", 0.05, True),  # to reach: at most, where less is better
+        ("Brier<0.2", 0.19, True),
     ],
 )
 def test_a_target_is_held_against_the_value_that_is_read(
@@ -166,9 +174,18 @@ def test_a_target_is_held_against_the_value_that_is_read(
     assert said.text.endswith(f" target of {one} {'✓' if met else '✗'}")
 
 
-@pytest.mark.parametrize("text", ["P@5", "P@5<0.4", "P@5>", "P@5>1.5", "P@5>-1", "P@5>1_0", "=0.4"])
+@pytest.mark.parametrize(
+    "text", ["P@5", "P@5>", "P@5>1.5", "P@5>-1", "P@5>1_0", "=0.4", "P@5>101%", "P@5>5%%"]
+)
 def test_what_is_no_target_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
+        parse_targets([text])
+
+
+@pytest.mark.req("W7")
+@pytest.mark.parametrize("text", ["P@5<0.4", "P@5<=0.4", "EmptyResultRate>=0.1", "ECE>0.1"])
+def test_a_target_in_the_wrong_direction_is_no_good_news(text: str) -> None:
+    with pytest.raises(UsageError, match=r"(more|less) is better"):
         parse_targets([text])
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from assay.app.evaluation import EvaluationRequest
+from assay.app.workflow import BatchConfig, BatchQuery, BatchRequest, retrieve
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.model.document import Chunk
+from assay.model.testset import GoldenQuery, Judgment, TestSet
 from tests.unit.search.corpus import filled
 
 ROWS = [
@@ -61,6 +65,27 @@ def test_who_names_documents_or_turns_the_page_is_not_asked(workspace: Workspace
         within = workspace.search(ABSENT, components="bm25", doc_id=["humira"])
         assert [hit.chunk.doc_id for hit in within.results] == ["humira"]
         assert workspace.search(ABSENT, components="bm25", k=1, offset=1).results
+
+
+@pytest.mark.req("E5", "W2")
+def test_a_run_and_a_batch_measure_the_ranking_and_the_run_says_that_nobody_sees_it(
+    workspace: Workspace,
+) -> None:
+    asked = GoldenQuery("q", ABSENT, relevant_docs=(Judgment("humira:chunk_0", 1),))
+    with workspace:
+        options = {"components": ("bm25",)}
+        request = EvaluationRequest(test_set=TestSet("s", "v1", (asked,)), options=options)
+        (made,) = workspace.evaluate(request).runs
+        assert made.result["Recall@5"] == 1.0
+        (said,) = [line for line in made.result.warnings() if "would show nothing" in line]
+        assert said.startswith("1 of 1 query scored by the ranking")
+        (outcome,) = made.result.outcomes
+        assert "nothing here is about apixaban" in outcome.warnings
+        batch = BatchRequest((BatchQuery("q", ABSENT),), BatchConfig(search_mode="bm25"))
+        (found,) = asyncio.run(retrieve(workspace, batch))
+        ids = [result.chunk_id for result in outcome.results]
+        assert list(found.retrieved_segment_ids) == ids
+        assert "nothing here is about apixaban" in found.warnings
 
 
 def test_the_command_says_it_and_how_to_see_more(

@@ -72,3 +72,15 @@ def test_a_cancelled_job_starts_again_under_its_id(store: JobStore) -> None:
     task = store.take()
     assert task is not None
     assert task.request == REQUEST
+
+
+@pytest.mark.parametrize(
+    ("state", "done"), [(JobState.COMPLETE, 5), (JobState.FAILED, 2), (JobState.INTERRUPTED, 2)]
+)
+def test_a_complete_job_has_done_everything(store: JobStore, state: JobState, done: int) -> None:
+    """Also where an equal run had the answer, so that nobody reported progress."""
+    store.create("j", "evaluation", REQUEST, owner="o", total=5)
+    assert store.take() is not None
+    store.progress("j", 2, 5)
+    ended = store.end("j", state)
+    assert (ended.done, ended.total) == (done, 5)

@@ -33,4 +33,6 @@ def run_file_system(path: str, rank_by: RankByName | None = None) -> System:
         return QueryOutcome(query.query_id, results, latency_ms=None)
 
     config = {"run_file": Path(path).name, "sha256": digest}
-    return System(answer, config, engine="run file", generation=digest, keeps_time=True)
+    return System(
+        answer, config, engine="run file", generation=digest, keeps_time=True, timed=False
+    )

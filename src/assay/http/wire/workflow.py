@@ -87,7 +87,7 @@ def _written(targets: dict[str, float | None] | list[str]) -> list[str]:
     """Targets as they are written; a number by itself is one to reach."""
     if isinstance(targets, list):
         return targets
-    return [f"{name}>={value!r}" for name, value in targets.items() if value is not None]
+    return [f"{name}={value!r}" for name, value in targets.items() if value is not None]
 
 
 Targets = Annotated[
@@ -110,7 +110,7 @@ class ReportRequest(Wire):
     speaker_specific_metrics: BySpeaker = Field(default_factory=dict)
     targets: Targets = Field(
         default=["P@5>0.65"],
-        description="What to reach: P@5>0.65 (above), P@5>=0.65, or numbers by metric (at least).",
+        description="What to reach: P@5>0.65 (above), P@5>=65%, or numbers by metric.",
     )
 
 
