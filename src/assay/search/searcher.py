@@ -475,12 +475,16 @@ class Searcher:
             return reading, lists
         try:
             kept = admitted(search.question, reading, words, lists)
-            chunks = self._chunks_of(search.snapshot)
-            return with_unknown_words(search.question, reading, words, chunks), kept
         except (AssayError, OSError) as problem:
             note = "phrases and exclusions could not be checked for every component"
             log.warning("%s: %s", note, problem)
             return replace(reading, notes=(*reading.notes, note)), lists
+        try:
+            chunks = self._chunks_of(search.snapshot)
+            return with_unknown_words(search.question, reading, words, chunks), kept
+        except (AssayError, OSError) as problem:
+            log.warning("which words no document has cannot be told: %s", problem)
+            return reading, kept
 
     def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
         return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY)))
