@@ -135,15 +135,21 @@ def rank(
         return Ranking(boosted, (), query_type, {"fusion": between - started, "boosts": 0.0})
     detected = detect(question.plain, lexicon, options.query_intent)
     traits = index.labels(fused.keys)
+    before = time.perf_counter()
     filters = reading.filters(options.filters)
     if filters.doc_id or filters.interview_id:
         scope = GIVEN
     else:
         scope = _scope(question, lexicon, fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
+    guarded = time.perf_counter()
     if len(lists) > 1:
         boosted = lift_exact(boosted, reading.lifted)
-    seconds = {"fusion": between - started, "boosts": time.perf_counter() - between}
+    seconds = {
+        "fusion": between - started,
+        "boosts": time.perf_counter() - between,
+        "guard": guarded - before,  # a part of boosts: keeping to the subject
+    }
     return Ranking(boosted, detected, query_type, seconds, scope)
 
 
