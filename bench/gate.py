@@ -12,10 +12,10 @@ import argparse
 import asyncio
 import random
 import selectors
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
+from unittest.mock import patch
 
 from assay.http.edge import admission
 from assay.http.edge.admission import FullError, Gate
@@ -76,18 +76,6 @@ class _SimulatedLoop(asyncio.SelectorEventLoop):
         return self._leaping.now
 
 
-@contextmanager
-def _ruled(rule: Rule, loop: _SimulatedLoop) -> Iterator[None]:
-    """The gate reads simulated time, and takes a line for a surge when the rule says."""
-    kept = admission.time, admission.PRESSED_S
-    admission.time = SimpleNamespace(monotonic=loop.time)  # type: ignore[assignment]
-    admission.PRESSED_S = rule.pressed_s
-    try:
-        yield
-    finally:
-        admission.time, admission.PRESSED_S = kept
-
-
 def simulate(rule: Rule, arrivals: Sequence[float]) -> list[Caller]:
     """What happens to callers who come at these moments."""
     loop = _SimulatedLoop()
@@ -106,7 +94,8 @@ def simulate(rule: Rule, arrivals: Sequence[float]) -> list[Caller]:
         return [*await asyncio.gather(*(one(gate, at) for at in arrivals))]
 
     try:
-        with _ruled(rule, loop):
+        simulated = SimpleNamespace(monotonic=loop.time)
+        with patch.multiple(admission, time=simulated, PRESSED_S=rule.pressed_s):
             return loop.run_until_complete(every())
     finally:
         loop.close()

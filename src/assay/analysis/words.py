@@ -203,6 +203,7 @@ def names(text: str) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
                         yield term, (term,), (term,)
 
 
+@lru_cache(maxsize=16_384)
 def joined(first: str, second: str) -> tuple[str, ...]:
     """Two neighbouring words of a query written as one."""
     left, right = _known[first], _known[second]
