@@ -3,8 +3,9 @@
     python -m bench.reading [--home FOLDER] [--write]
 
 Processor time, so that other programs on the machine matter less, of the questions in
-``reproduce/trust.yaml`` and of the shipped test set, each asked once, over the demo corpus or the
-workspace in FOLDER. *Analysis* makes a question of a query, looks its words, codes and identifiers
+`reproduce/trust.yaml` over their documents (`python -m reproduce.run trust` indexes them; FOLDER
+has them elsewhere), each asked once; where they are not there, of the shipped test set over the
+demo corpus. *Analysis* makes a question of a query, looks its words, codes and identifiers
 up and says what no document has; *guard* tells which candidates are about the subject and lifts
 them; *floor* reads up to eight passages and says whether they are about the query at all. *First*
 is a process that has met none of the words; *later* one that has met them all, with nothing else
@@ -32,18 +33,23 @@ from assay.settings import configure
 from bench.document import write_part
 from bench.machine import Busy, describe
 from bench.serve import prepare
+from reproduce.data import WORK
 
 TRUST = Path(__file__).resolve().parents[1] / "reproduce" / "trust.yaml"
+SHIPPED = "test_set_v1"
 STAGES = ("analysis", "guard", "floor")
 TOGETHER = "analysis and guard"
 LIMIT_MS = 1.0
 PATIENCE_MS = 20_000
 
 
-def questions() -> list[str]:
+def questions(*, shipped: bool) -> list[str]:
     """What is asked: each once."""
-    shipped = (golden.query_text for golden in assay.load_test_set("test_set_v1").queries)
-    return list(dict.fromkeys([*_asked(yaml.safe_load(TRUST.read_text("utf-8"))), *shipped]))
+    if shipped:
+        asked: Iterable[str] = (one.query_text for one in assay.load_test_set(SHIPPED).queries)
+    else:
+        asked = _asked(yaml.safe_load(TRUST.read_text("utf-8")))
+    return list(dict.fromkeys(asked))
 
 
 def _asked(part: Any) -> Iterable[str]:
@@ -100,16 +106,18 @@ def report(passes: dict[str, dict[str, list[float]]], chunks: int, others: float
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.reading", description=__doc__)
-    parser.add_argument("--home", type=Path, help="a workspace; the demo corpus by default")
+    parser.add_argument("--home", type=Path, help="a workspace with the documents of trust")
     parser.add_argument("--write", action="store_true", help="write into BENCHMARKS.md")
     chosen = parser.parse_args()
     for module in (searcher, ranking, pipeline):  # their clock counts processor time from here on
         module.time = SimpleNamespace(  # type: ignore[attr-defined]
             perf_counter=time.thread_time, monotonic=time.monotonic
         )
-    texts = questions()
+    given = chosen.home or WORK / "trust"
+    shipped = not (given / "assay.db").exists()
+    texts = questions(shipped=shipped)
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
-        home = chosen.home or Path(folder)
+        home = Path(folder) if shipped else given
         prepare(home)
         with Workspace(configure({"home": home}, environ={}, folder=home)) as workspace:
             workspace.search("warm up")

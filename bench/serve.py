@@ -123,6 +123,7 @@ async def overloaded(
         "capacity_per_s": round(capacity, 1),
         "sent": len(sent),
         "stolen_cores": round(missing, 2),
+        "load_average": round(os.getloadavg()[0], 1),
         "statuses": dict(sorted(Counter(one.status for one in sent).items())),
         "whole": waits(sent, unloaded),
         "lasting": waits(lasting, unloaded),
@@ -261,7 +262,8 @@ def part(figures: dict[str, Any], note: str = "") -> str:
             "",
             *overload_table(rounds),
             "",
-            f"Answers under overload: {told}. "
+            f"Answers under overload: {told}. The load average of the machine was "
+            f"{spread(rounds, 'load_average')} after the rounds (1 to 2 where nothing else runs). "
             + ", ".join(f"{name} {value}" for name, value in machine.items())
             + f".{' ' * bool(note)}{note}",
         ]
