@@ -28,7 +28,7 @@ ENOUGH_S = 6.0  # a phase ends after this long, or when every question was asked
 LONGEST_S = 90.0  # the same for the phase that targets are about: every question has its turn
 FUSED = 50
 ROUNDS = 20
-STAGES = ("bm25", "splade", "dense", "fusion", "boosts", "total")
+STAGES = (*("analysis", "bm25", "splade", "dense", "fusion", "boosts", "guard", "floor", "total"),)
 
 
 def folder_of(engine: str, workload: str) -> Path:

@@ -1,10 +1,11 @@
 """Does search on a cluster find what the embedded index finds?
 
-``python -m reproduce.congruence [NAME ...] [--url URLS] [--shards N] [--write]`` searches each
-collection with both engines, component by component and fused, and compares nDCG@10. Three
+``python -m reproduce.congruence [NAME ...] [--url URLS] [--shards N] [--words] [--write]`` searches
+each collection with both engines, component by component and fused, and compares nDCG@10. Three
 OpenSearch nodes are started for it (Java and Maven), or ``--url`` names a cluster. Both engines
-get the same vectors, from the workspace that ``reproduce.run`` fills. It ends with exit code 1
-where a figure differs by more than it may.
+get the same vectors, from the workspace that ``reproduce.run`` fills; ``--words`` compares BM25
+alone, in a minute, since nothing is encoded. It ends with exit code 1 where a figure differs by
+more than it may.
 
 BM25 is also asked without the statistics of the whole index (``by shard``), to show what they do.
 """
@@ -41,6 +42,7 @@ COLLECTIONS = ("scifact", "nfcorpus")
 MEASURE = "nDCG(gain=linear)@10"
 MAY_DIFFER = {"bm25": 0.01, "splade": 0.005, "dense": 0.005, "rrf": 0.01}
 BY_SHARD = "bm25 by shard"
+NO_MODELS = {"dense_model": "none", "splade_model": "none", "components": "bm25"}
 DEPTH = 100
 TOP = 10
 
@@ -54,7 +56,7 @@ another value, and how much of the first ten both share.
 - **BM25** has the same fields, boosts, words and statistics. *bm25 by shard* is what a cluster
   does unless it is told otherwise: each shard weighs words by its own documents. We ask for
   `dfs_query_then_fetch` instead.
-- **SPLADE**'s weights keep nine bits in `rank_features`.
+- **SPLADE**'s weights are rounded to the nine bits that `rank_features` keep.
 - **Dense** is exact in the embedded index at this size and comes from a graph (HNSW) here."""
 
 Ranked = Mapping[str, list[str]]  # query to documents, best first
@@ -96,7 +98,9 @@ def main() -> int:
             if not (options.data / name).is_dir():
                 print(f"{name}: skipped, no collection at {options.data / name}")
                 continue
-            rows[name] = compare(name, options.data / name, urls, options.shards)
+            rows[name] = compare(
+                name, options.data / name, urls, options.shards, words=options.words
+            )
             print(table(name, rows[name]), flush=True)
     if options.write and rows:
         write_part("reproduce.congruence", report(rows, options.shards))
@@ -113,6 +117,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", help=f"collections: {' '.join(COLLECTIONS)}")
     parser.add_argument("--url", help="nodes of a running cluster instead of three of our own")
     parser.add_argument("--shards", type=int, default=3)
+    parser.add_argument("--words", action="store_true", help="only BM25: nothing is encoded")
     parser.add_argument("--write", action="store_true", help="write into BENCHMARKS.md")
     parser.add_argument(
         "--data", type=Path, default=Path(os.environ.get("ASSAY_SHARED_DATA", DATA))
@@ -120,18 +125,22 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def compare(name: str, folder: Path, urls: str, shards: int) -> list[Row]:
+def compare(name: str, folder: Path, urls: str, shards: int, *, words: bool = False) -> list[Row]:
     """Every way to search, on both engines."""
+    models: dict[str, str] = NO_MODELS if words else {}
+    kept = f"{name}-words" if words else name
     qrels = judged(folder, "test")
     every = query_texts(folder)
     texts = {query: every[query] for query in sorted(qrels.queries)}
-    with indexed(name, read_corpus(folder, "beir", "whole", skip_empty=True)) as here:
+    documents_of = read_corpus(folder, "beir", "whole", skip_empty=True)
+    with indexed(kept, documents_of, **models) as here:
         embedded = ranked(here.snapshot().components, texts)
         settings = {
             "home": here.home,
             "engine": "opensearch",
             "opensearch_url": urls,
-            "opensearch_prefix": f"congruence-{name}",
+            **models,
+            "opensearch_prefix": f"congruence-{kept}",
             "opensearch_shards": shards,
         }
         with Workspace(configure(settings, environ={}, folder=HERE)) as there:
@@ -148,7 +157,8 @@ def compare(name: str, folder: Path, urls: str, shards: int) -> list[Row]:
 
 def ranked(components: Mapping[str, Component], texts: Mapping[str, str]) -> dict[str, Ranked]:
     """What each component finds, and all of them by reciprocal ranks."""
-    lists = {name: found(components[name], texts) for name in COMPONENTS}
+    present = [name for name in COMPONENTS if name in components]
+    lists = {name: found(components[name], texts) for name in present}
 
     def fused(*chosen: str) -> Ranked:
         options = SearchOptions(components=chosen)
@@ -159,7 +169,8 @@ def ranked(components: Mapping[str, Component], texts: Mapping[str, str]) -> dic
             for query, text in texts.items()
         }
 
-    return {**{name: fused(name) for name in COMPONENTS}, "rrf": fused(*COMPONENTS)}
+    alone = {name: fused(name) for name in present}
+    return {**alone, "rrf": fused(*present)} if len(present) > 1 else alone
 
 
 def found(component: Component, texts: Mapping[str, str]) -> dict[str, list[Hit]]:

@@ -39,10 +39,10 @@ def query_texts(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def indexed(
-    name: str, documents: Iterable[tuple[Document, tuple[Chunk, ...]]]
+    name: str, documents: Iterable[tuple[Document, tuple[Chunk, ...]]], **settings: object
 ) -> Iterator[Workspace]:
     """A workspace that holds these documents; vectors of an earlier time are used again."""
-    config = configure({"home": WORK / name}, environ={}, folder=HERE)
+    config = configure({"home": WORK / name, **settings}, environ={}, folder=HERE)
     with Workspace(config) as workspace:
         workspace.store_documents(documents)
         workspace.update_index(_say)

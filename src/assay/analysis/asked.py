@@ -17,7 +17,7 @@ from typing import NamedTuple
 from assay.analysis.drugs import is_drug, other_names
 from assay.analysis.identifiers import mentions
 from assay.analysis.spelling import STOP_WORDS, base, folded
-from assay.analysis.words import analyse
+from assay.analysis.words import analyse, vocabulary
 
 _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*")
 _NOT_ALNUM = re.compile(r"[\W_]+")
@@ -70,7 +70,7 @@ class Name(NamedTuple):
             return _SPEAKS_OF[self.text].search(text) is not None
         if self.kind is Kind.RECORD:
             return self.forms[0] in _letters_and_digits(text)
-        return not words_in(text).isdisjoint(self.forms)
+        return bool(vocabulary(text).among(frozenset(self.forms)))
 
 
 def names_asked(question: str, known: Iterable[str] = ()) -> tuple[Name, ...]:
@@ -90,11 +90,10 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
     trials = {*_TRIAL.findall(rest), *_CALLED.findall(rest)}
     words = [*_WORD.finditer(rest)]
     titled = sum(word[0][0].isupper() for word in words) > _TITLE_CASE * len(words)
+    people = [pattern for pattern in _ASKS_FOR.values() if pattern.search(rest)]
     for at, match in enumerate(words):
         word = match[0]
-        if word.lower() in STOP_WORDS or any(
-            pattern.search(word) for pattern in _ASKS_FOR.values()
-        ):
+        if word.lower() in STOP_WORDS or any(pattern.search(word) for pattern in people):
             continue
         plain = folded(word)
         if is_drug(word) or plain in known:
@@ -105,9 +104,9 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
             continue
         forms = (form for name in other_names(word) for form in _forms(name))
         yield Name(kind, word, tuple(dict.fromkeys(forms)))
-    for people, pattern in _ASKS_FOR.items():
-        if pattern.search(question) or (people == "children" and _is_young(question)):
-            yield Name(Kind.PEOPLE, people, (people,))
+    for group, pattern in _ASKS_FOR.items():
+        if pattern.search(question) or (group == "children" and _is_young(question)):
+            yield Name(Kind.PEOPLE, group, (group,))
 
 
 def people_in(text: str) -> frozenset[str]:
@@ -124,6 +123,7 @@ def _is_young(question: str) -> bool:
     return any(int(match[1]) < _GROWN_UP for match in _AGE.finditer(question))
 
 
+@lru_cache(maxsize=4_096)
 def _forms(name: str) -> tuple[str, ...]:
     """One word that stands for a name: its joined spelling, or its stem."""
     found = analyse(name)
@@ -133,9 +133,3 @@ def _forms(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4_096)
 def _letters_and_digits(text: str) -> str:
     return _NOT_ALNUM.sub("", folded(text))
-
-
-@lru_cache(maxsize=4_096)
-def words_in(text: str) -> frozenset[str]:
-    """The words of a text, taken apart and joined (``words.py``)."""
-    return frozenset[str]().union(*analyse(text))

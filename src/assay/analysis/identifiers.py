@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from assay.analysis.spelling import folded
@@ -70,6 +71,7 @@ def codes_of(
     )
 
 
+@lru_cache(maxsize=1_024)
 def mentions(query: str) -> tuple[Mention, ...]:
     """What may stand for a document, in order; known kinds first claim their place."""
     found = [*_known(query)]

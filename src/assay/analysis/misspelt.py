@@ -23,11 +23,15 @@ def nearest(
     """
     if len(term) < LEAST_LENGTH or not (term.isascii() and term.isalpha()):
         return None
+    # most mistakes leave the first half as it is, and listing its terms is faster than counting
+    half = term[: max(SAME_START, len(term) // 2)]
+    listed = dict(starting(half))
     best, most = None, 0
     for ending in dict.fromkeys(_one_mistake(term[1:])):
-        found = count(term[0] + ending)
+        other = term[0] + ending
+        found = listed.get(other, 0) if other.startswith(half) else count(other)
         if found > most:
-            best, most = term[0] + ending, found
+            best, most = other, found
     if best is not None or len(term) < TWICE_WRONG_LENGTH:
         return best
     close = (

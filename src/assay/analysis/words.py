@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -60,6 +61,7 @@ _BLANK = "[ \u00a0\u2009\u202f]"
 _NAMES = "|".join(
     f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in GREEK.values() if len(name) > 3
 )
+_GREEK_NAME = re.compile(rf"{_BLANK}(?:{_NAMES})")
 _MEASURE = re.compile(rf"(\d[\d,.]*){_BLANK}((?:[µμ]|[^\W\d_])[^\W\d_]{{0,3}}2?|\d{{3}})(?![^\W_])")
 _NUMBERED = re.compile(rf"{_BLANK}(\d[^\W_]{{0,3}}|[^\W\d_]\d|{_NAMES})(?![^\W_]|[.,]\d)")
 _NAME_BEFORE = re.compile(r"(?<![^\W_])(?:[^\W\d_]{2,6}|interleukin|interferon)$", re.IGNORECASE)
@@ -123,6 +125,41 @@ def analyse(text: str) -> Words:
     return Words(terms, forms)
 
 
+class Vocabulary:
+    """The terms and forms of a text, without order or number; pairs are looked for when needed."""
+
+    __slots__ = ("_pairs", "_single", "_text")
+
+    def __init__(self, text: str) -> None:
+        raw = _ASCII_RAW if text.isascii() else _RAW
+        cuts = [*map(_known.__getitem__, {*raw.findall(text)})]
+        self._text = text
+        self._single = frozenset(chain(*map(_TERMS, cuts), *map(_FORMS, cuts)))
+        self._pairs: frozenset[str] | None = None
+
+    @property
+    def every(self) -> frozenset[str]:
+        """All of them."""
+        if self._pairs is None:
+            self._pairs = frozenset(chain.from_iterable(one.terms for one in _pairs(self._text)))
+        return self._single | self._pairs if self._pairs else self._single
+
+    def among(self, wanted: frozenset[str]) -> frozenset[str]:
+        """Those of the wanted ones that the text has."""
+        found = wanted & self._single
+        lacking = wanted - found
+        # a pair has a digit, or the name of a Greek letter
+        if lacking and (not all(map(str.isalpha, lacking)) or _GREEK_NAME.search(self._text)):
+            found |= lacking & self.every
+        return found
+
+
+@lru_cache(maxsize=4_096)
+def vocabulary(text: str) -> Vocabulary:
+    """The words of a text as a set; those of recent texts are remembered."""
+    return Vocabulary(text)
+
+
 def written_words(text: str) -> list[str]:
     """The words of a text as they are written, names and numbers as a whole."""
     found: list[str] = (_ASCII_RAW if text.isascii() else _RAW).findall(text)
@@ -166,6 +203,7 @@ def names(text: str) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
                         yield term, (term,), (term,)
 
 
+@lru_cache(maxsize=16_384)
 def joined(first: str, second: str) -> tuple[str, ...]:
     """Two neighbouring words of a query written as one."""
     left, right = _known[first], _known[second]

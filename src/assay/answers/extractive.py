@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.analysis.asked import Kind, Name, people_in, words_in
+from assay.analysis.asked import Kind, Name, people_in
+from assay.analysis.words import vocabulary
 from assay.answers.sentences import Sentence, sentences
 from assay.evidence.confidence import ENOUGH, LOOKED_AT, confidence, key_words, signals
 from assay.evidence.gather import Support, gather, unsaid
@@ -99,7 +100,7 @@ def _chosen(
     asks_how_much = _AMOUNT.search(question) is not None
     numbers = frozenset(word for word in wanted if word.replace(".", "", 1).isdigit())
     rows = [
-        (one, rank, _held(one, wanted, numbers), words_in(one.context) & wanted)
+        (one, rank, _held(one, wanted, numbers), vocabulary(one.context).every & wanted)
         for rank, support in enumerate(supports)
         for one in sentences(support.passage.chunk)
         if _may_be_quoted(one, support, wanted)
@@ -128,7 +129,7 @@ def _may_be_quoted(one: Sentence, support: Support, wanted: frozenset[str]) -> b
     """In a document of another name, a sentence must have the names, and more of the question."""
     if not support.must_say:
         return True
-    said = words_in(f"{one.text} {one.columns}")
+    said = vocabulary(f"{one.text} {one.columns}").every
     names = {form for name in support.must_say for form in name.forms}
     return all(not said.isdisjoint(name.forms) for name in support.must_say) and bool(
         (said & wanted) - names
@@ -136,7 +137,7 @@ def _may_be_quoted(one: Sentence, support: Support, wanted: frozenset[str]) -> b
 
 
 def _held(one: Sentence, wanted: frozenset[str], numbers: frozenset[str]) -> frozenset[str]:
-    held = words_in(f"{one.text} {one.columns}") & wanted
+    held = vocabulary(f"{one.text} {one.columns}").every & wanted
     if numbers:
         ranges = [(float(low), float(high)) for low, high in _RANGE.findall(one.text)]
         held |= {

@@ -291,6 +291,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         return [row for row in rows if row.key in there]
 
     labels: Cache[int, ChunkLabels] = Cache(limits.MAX_CACHED_LABELS)
+    words = cluster.words(current)
     return Snapshot(
         generation=current.name,
         components=present,
@@ -299,7 +300,8 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         find=find,
         absent=absent,
         size=cluster.count(current.index),
-        word_index=cluster.words(current),
+        word_index=words,
+        words=words,
         content=current.content,
         sections=store.inventory.sections,
         fields=cluster.facts(current).fields,

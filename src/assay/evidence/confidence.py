@@ -10,12 +10,12 @@ has its own weights; without any, only the words count.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from assay.analysis.asked import words_in
-from assay.analysis.words import analyse
+from assay.analysis.words import analyse, vocabulary
 from assay.model.answers import Passage
+from assay.model.document import Chunk
 
 ENOUGH = 0.5  # confidence from which a question is answered
 LOOKED_AT = 8  # passages that are read
@@ -81,19 +81,28 @@ def signals(
 ) -> Signals:
     """Compute the signals of one question; words in ``met`` are known in another form."""
     wanted, codes = key_words(question), tuple(analyse(_meaningful(question)).forms)
-    texts = [words_in(f"{one.chunk.title}\n{one.chunk.text}") for one in passages]
+    asked = frozenset((*wanted, *codes))
 
-    def share(there: frozenset[str]) -> float:
+    def share(there: Set[str]) -> float:
         """The share of the words, or of the codes however they are spelled."""
-        return max(_share(wanted, there | met), _share(codes, there | met))
+        return max(_share(wanted, there), _share(codes, there))
 
     near = [passage.component_scores.get("dense") for passage in passages]
     found = [score for score in near if score is not None]
-    return Signals(
-        max(found, default=None),
-        max(map(share, texts), default=0.0),
-        share(frozenset[str]().union(*texts)),
-    )
+    covered = 0.0
+    known = met & asked
+    for one in passages:
+        there = met & asked | words_of(one.chunk, asked)
+        covered = max(covered, share(there))
+        known |= there
+        if covered == 1.0:  # nor can the others add anything: reading them takes long
+            break
+    return Signals(max(found, default=None), covered, share(known) if passages else 0.0)
+
+
+def words_of(chunk: Chunk, asked: frozenset[str]) -> frozenset[str]:
+    """Those of the words that a passage or its title has."""
+    return vocabulary(chunk.title).among(asked) | vocabulary(chunk.text).among(asked)
 
 
 def confidence(read: Signals, dense_model: str = "") -> float:
@@ -116,5 +125,5 @@ def logistic(weights: Weights, read: Signals) -> float:
     return 1 / (1 + math.exp(-total))
 
 
-def _share(wanted: Sequence[str], there: frozenset[str]) -> float:
+def _share(wanted: Sequence[str], there: Set[str]) -> float:
     return sum(word in there for word in wanted) / len(wanted) if wanted else 0.0

@@ -12,9 +12,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.analysis.asked import Kind, Name, names_asked, words_in
+from assay.analysis.asked import Kind, Name, names_asked
 from assay.analysis.words import analyse
-from assay.evidence.confidence import ENOUGH, LOOKED_AT, Signals, Weights, logistic, signals
+from assay.evidence.confidence import (
+    ENOUGH,
+    LOOKED_AT,
+    Signals,
+    Weights,
+    logistic,
+    signals,
+    words_of,
+)
 from assay.evidence.gather import called_in, names_of_document
 from assay.model.answers import Passage
 
@@ -78,8 +86,4 @@ def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
 
 def _has_any(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
     wanted = [frozenset(words) for text in synonyms if (words := analyse(text).terms)]
-    return any(
-        words <= words_in(f"{one.chunk.title}\n{one.chunk.text}")
-        for words in wanted
-        for one in passages
-    )
+    return any(words <= words_of(one.chunk, words) for words in wanted for one in passages)

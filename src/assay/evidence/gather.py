@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from assay.analysis.asked import Kind, Name, names_asked, names_people, words_in
+from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.drugs import is_drug
 from assay.analysis.spelling import base, folded
-from assay.analysis.words import analyse
+from assay.analysis.words import analyse, vocabulary
 from assay.evidence.confidence import LIGHT
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
@@ -93,7 +93,9 @@ def unsaid(question: str, evidence: Evidence) -> str:
     if not names:
         return ""
     chunks = [one.passage.chunk for one in evidence.about]
-    said = frozenset[str]().union(*(words_in(f"{one.title}\n{one.text}") for one in chunks))
+    said = frozenset[str]().union(
+        *(vocabulary(text).every for one in chunks for text in (one.title, one.text))
+    )
     beginnings = {word[:_BEGINNING] for word in said if len(word) >= _BEGINNING}
     forms = {form for name in names for form in name.forms}
 
@@ -104,7 +106,7 @@ def unsaid(question: str, evidence: Evidence) -> str:
             if len(word) > _NO_WORD
             and folded(word) not in LIGHT
             and (terms := analyse(word).terms)
-            and forms.isdisjoint(words_in(word))
+            and forms.isdisjoint(vocabulary(word).every)
             and not word.isdigit()
             and not names_people(word)
         }
@@ -162,8 +164,8 @@ def _held(names: Sequence[Name], passage: Passage) -> _Held:
     chunk = passage.chunk
     called = names_of_document(chunk)
     by_name = frozenset(name for name in names if name.is_in(called))
-    text = f"{chunk.title}\n{chunk.text}"
-    return _Held(by_name | frozenset(name for name in names if name.is_in(text)), by_name)
+    said = (name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text))
+    return _Held(by_name | frozenset(said), by_name)
 
 
 def _admissible(

@@ -13,7 +13,7 @@ in document frequencies until the index is compacted.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from assay.analysis.words import analyse
 from assay.cache import Cache
 from assay.durable import share_file
 from assay.errors import CorruptError
-from assay.model.arrays import IntArray
+from assay.model.arrays import BoolArray, IntArray
 from assay.model.conditions import Condition, terms_of
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits, filter_values
@@ -250,37 +250,47 @@ class Bm25:
         """The number of chunks that have this word, deleted ones included."""
         known = self._frequency.get(word)
         if known is None:
-            known = self._counted(word)
+            known = frequency_of(word, self.counts, self._searcher.num_docs)
             self._frequency.put(word, known)
         return known
 
-    def _counted(self, word: str) -> int:
-        found = analyse(word).terms
-        if not found:  # a stop word
-            return limits.MAX_CHUNKS_OF_WORD + int(self._searcher.num_docs)
-        return min(self.counts(found).values())
+    def among(self, word: str, keys: IntArray) -> BoolArray:
+        """Which of the chunks with these keys have this word; all where too many chunks do.
 
-    def having(self, word: str) -> IntArray | None:
-        """The keys of the chunks that have this word, in order; None where too many do.
-
-        The last few answers are remembered.
+        The chunks of the last few words are remembered.
         """
         if self.frequency(word) > limits.MAX_CHUNKS_OF_WORD:
-            return None
-        known = self._having.get(word)
-        if known is None:
-            known = self._look_up(word)
-            self._having.put(word, known)
-        return known
+            return np.ones(len(keys), dtype=np.bool_)
+        those = self._having.get(word)
+        if those is None:
+            those = self._look_up(word)
+            self._having.put(word, those)
+        if not len(those):
+            return np.zeros(len(keys), dtype=np.bool_)
+        found: BoolArray = those.take(np.searchsorted(those, keys), mode="clip") == keys
+        return found
 
     def _look_up(self, word: str) -> IntArray:
         from tantivy import Occur, Query
 
-        parts = [(Occur.Must, _clause(Clause((one,), (one,), one))) for one in analyse(word).terms]
+        parts = [(Occur.Must, _clause(one)) for one in clauses_of(word)]
         wanted = Query.const_score_query(Query.boolean_query(parts), 1.0)
         found = self._searcher.search(wanted, max(1, self._searcher.num_docs), count=False).hits
         keys = self._searcher.fast_field_values("key", [address for _, address in found])
         return np.sort(np.array(keys, dtype=np.int64))
+
+
+def frequency_of(word: str, counts: Callable[[Sequence[str]], Mapping[str, int]], size: int) -> int:
+    """The number of chunks, of ``size``, that have a word: of its terms, the rarest decides."""
+    terms = analyse(word).terms
+    if not terms:  # a stop word
+        return limits.MAX_CHUNKS_OF_WORD + size
+    return min(counts(terms).values())
+
+
+def clauses_of(word: str) -> list[Clause]:
+    """What a chunk must have to have a word: each of its terms, also as a name."""
+    return [Clause((term,), (term,), term) for term in analyse(word).terms]
 
 
 def _searcher(folder: Path) -> Any:

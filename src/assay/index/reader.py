@@ -35,7 +35,7 @@ from assay.model.arrays import BoolArray
 from assay.model.conditions import Condition, term_of
 from assay.model.document import ChunkLabels, MetadataValue
 from assay.model.query import Component, Filters, Hit, best_hits
-from assay.model.vectors import DenseEncoder, SparseEncoder
+from assay.model.vectors import DenseEncoder, SparseEncoder, term_names
 
 DEAD = "dead.npy"
 VERIFIED = ".verified.json"
@@ -228,9 +228,7 @@ class SparseSearch:
 
     @cached_property
     def _names(self) -> Sequence[str]:
-        """The vocabulary; empty where the model cannot name it."""
-        name = getattr(self._encoder, "terms", None)
-        return () if name is None else name()
+        return term_names(self._encoder)
 
     def terms(self, query: str, keys: Sequence[int]) -> dict[int, dict[str, float]]:
         """What each term adds to the score of each chunk; also terms that the model added."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from assay import limits
 from assay.analysis.spelling import american, folded
@@ -24,7 +25,7 @@ _KEPT = ("ss", "us", "is")  # basis, virus, illness are no plurals
 def words(text: str) -> tuple[str, ...]:
     """The words of a text, folded for comparison: case, accents, American spelling, plurals."""
     plain = folded(text[: limits.MAX_QUERY_CHARS]).replace(_SOFT_HYPHEN, "")
-    return tuple(_singular(american(word)) for word in _WORD.findall(plain))
+    return tuple(map(_compared, _WORD.findall(plain)))
 
 
 def names_of(doc_id: str, title: str, metadata: Mapping[str, object]) -> str:
@@ -46,6 +47,11 @@ def _given(value: object) -> Iterator[str]:
         yield from value.split(";")
     elif isinstance(value, tuple | list):
         yield from map(str, value)
+
+
+@lru_cache(maxsize=65_536)
+def _compared(word: str) -> str:
+    return _singular(american(word))
 
 
 def _singular(word: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -49,6 +49,12 @@ class SparseEncoder(Protocol):
 
     def encode(self, texts: list[str], kind: Kind) -> list[SparseVector]:
         """One vector per text, in order."""
+
+
+def term_names(encoder: SparseEncoder) -> Sequence[str]:
+    """The vocabulary by number; empty where a model cannot name it."""
+    named: Callable[[], Sequence[str]] | None = getattr(encoder, "terms", None)
+    return () if named is None else named()
 
 
 class Reranker(Protocol):

@@ -21,7 +21,7 @@ from assay.errors import EngineError, UsageError
 from assay.index.origin import BEHIND, FOREIGN, MARK, NEWEST, Origin, is_foreign, origin_of
 from assay.index.writer import ChunkSource, Encoders
 from assay.model.document import KeyedChunk
-from assay.model.query import Component, WordIndex
+from assay.model.query import Component
 from assay.model.vectors import DenseEncoder, SparseEncoder
 from assay.opensearch.bulk import delete_chunks, load_chunks
 from assay.opensearch.components import Bm25, Dense, Splade
@@ -83,7 +83,7 @@ class Cluster:
     def __init__(self, transport: Transport, shape: Shape) -> None:
         self.transport = transport
         self._shape = shape
-        self._facts = "", ClusterFacts(transport, "")
+        self._words = "", Bm25(transport, "")
 
     def current(self, seconds: float = LOOK_SECONDS) -> Current:
         """The index that the alias points to.
@@ -114,7 +114,7 @@ class Cluster:
                     f"the words of {current.index} were cut by another version of assay",
                     hint="assay index update fills a new index",
                 )
-            return Bm25(self.transport, current.index, facts=self.facts(current))
+            return self._words_of(current)
         encoder = sparse if name == "splade" else dense
         if encoder is None:
             return None
@@ -132,14 +132,18 @@ class Cluster:
 
     def facts(self, current: Current) -> ClusterFacts:
         """The metadata of an index at its last change, shared by its components."""
-        name, known = self._facts
-        if name != current.name:
-            name, known = self._facts = current.name, ClusterFacts(self.transport, current.index)
-        return known
+        return self._words_of(current).facts
 
-    def words(self, current: Current) -> WordIndex | None:
+    def words(self, current: Current) -> Bm25 | None:
         """What the words of an index can tell; None if another version cut them."""
-        return Bm25(self.transport, current.index) if current.format == FORMAT else None
+        return self._words_of(current) if current.format == FORMAT else None
+
+    def _words_of(self, current: Current) -> Bm25:
+        """The component of words at the last change, with all that it remembers."""
+        name, known = self._words
+        if name != current.name:
+            name, known = self._words = current.name, Bm25(self.transport, current.index)
+        return known
 
     def update(
         self,

@@ -1,8 +1,9 @@
 """Which fields does an index on the cluster have?
 
 Words arrive as they were cut for the embedded index (``index/bm25.py``), with blanks between: the
-cluster only splits them. SPLADE's weights are ``rank_features``, which keep nine bits of each.
-Vectors go into Lucene's HNSW graph.
+cluster only splits them. SPLADE's weights are ``rank_features``, which keep nine bits of each and
+cut off the others: weights are rounded to those nine before they are sent. Vectors go into Lucene's
+HNSW graph.
 """
 
 from __future__ import annotations
@@ -24,10 +25,8 @@ FORMAT = 3
 FACTS, FACT_FIELDS = "facts", "fact_fields"  # see facts.py
 WEIGHTS = "splade"
 VECTOR = "dense"
-DIGITS = {
-    VECTOR: 8,
-    WEIGHTS: 5,
-}  # as many as the cluster keeps; more would only make requests longer
+DIGITS = 8  # of a vector; more than the cluster keeps would only make requests longer
+CUT_OFF_BITS = 15  # of a weight's 32
 SMALLEST = 1.0e-4  # rank_features rejects numbers that are not positive and normal
 
 
@@ -100,17 +99,23 @@ def row_of(
     if weights is not None:
         fields[WEIGHTS] = {
             f"t{term}": weight
-            for term, weight in zip(
-                weights.terms.tolist(), short(weights.weights, WEIGHTS), strict=True
-            )
+            for term, weight in zip(weights.terms.tolist(), rounded(weights.weights), strict=True)
             if weight >= SMALLEST
         }
     if vector is not None:
-        fields[VECTOR] = short(vector, VECTOR)
+        fields[VECTOR] = short(vector)
     return fields
 
 
-def short(numbers: NDArray[np.float32], field: str) -> list[float]:
-    """The numbers of a field with as many digits as the cluster keeps."""
-    found: list[float] = np.round(numbers.astype(np.float64), DIGITS[field]).tolist()
+def short(vector: NDArray[np.float32]) -> list[float]:
+    """A vector with as many digits as the cluster keeps."""
+    found: list[float] = np.round(vector.astype(np.float64), DIGITS).tolist()
+    return found
+
+
+def rounded(weights: NDArray[np.float32]) -> list[float]:
+    """The nearest weights that the cluster can keep."""
+    bits = np.ascontiguousarray(weights, dtype=np.float32).view(np.int32)
+    kept = (bits + (1 << CUT_OFF_BITS - 1)) >> CUT_OFF_BITS << CUT_OFF_BITS
+    found: list[float] = kept.view(np.float32).tolist()
     return found

@@ -137,7 +137,9 @@ def respond(
         hits = _with_terms(hits, prepared, page)
     if options.highlights:
         hits = _highlighted(hits, prepared.question)
+    before = time.perf_counter()
     judged = judged_page(prepared, options, ranking)
+    floor = time.perf_counter() - before
     withheld = len(hits) if judged.nothing and options.floor else 0
     following = options.offset + options.k
     answers = prepared.answers
@@ -160,7 +162,7 @@ def respond(
         total_results=ranking.results,
         facets=prepared.facets(ranking, options.facets),
         generation=prepared.generation,
-        timings_ms=_timings(answers, ranking, reranked, started),
+        timings_ms=_timings(answers, ranking, reranked, floor, started),
         warnings=_warnings(prepared, options, reranked, _below(judged, withheld), _gone(gone)),
         offset=options.offset,
         next_offset=following if following < ranking.results else None,
@@ -275,9 +277,9 @@ def _metadata(
 
 
 def _timings(
-    answers: Answers, ranking: Ranking, reranked: Reranked | None, started: float
+    answers: Answers, ranking: Ranking, reranked: Reranked | None, floor: float, started: float
 ) -> dict[str, float]:
-    seconds = {**answers.seconds, **ranking.seconds}
+    seconds = {**answers.seconds, **ranking.seconds, "floor": floor}
     if reranked is not None:
         seconds["rerank"] = reranked.seconds
     seconds["total"] = time.perf_counter() - started

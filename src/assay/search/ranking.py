@@ -6,13 +6,16 @@ candidates, from which pages are taken.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 from assay import limits
+from assay.errors import AssayError
 from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
@@ -36,6 +39,10 @@ from assay.search.subject import (
     stands_in,
     subject_of,
 )
+
+log = logging.getLogger("assay.search")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +135,21 @@ def rank(
         return Ranking(boosted, (), query_type, {"fusion": between - started, "boosts": 0.0})
     detected = detect(question.plain, lexicon, options.query_intent)
     traits = index.labels(fused.keys)
+    before = time.perf_counter()
     filters = reading.filters(options.filters)
     if filters.doc_id or filters.interview_id:
         scope = GIVEN
     else:
         scope = _scope(question, lexicon, fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
+    guarded = time.perf_counter()
     if len(lists) > 1:
         boosted = lift_exact(boosted, reading.lifted)
-    seconds = {"fusion": between - started, "boosts": time.perf_counter() - between}
+    seconds = {
+        "fusion": between - started,
+        "boosts": time.perf_counter() - between,
+        "guard": guarded - before,  # a part of boosts: keeping to the subject
+    }
     return Ranking(boosted, detected, query_type, seconds, scope)
 
 
@@ -152,17 +165,35 @@ def _scope(
     names = [traits[key].names for key in keys]
     key_array = np.array(keys, dtype=np.int64)
 
-    def having(term: str, places: Sequence[int]) -> Sequence[int]:
-        if index.words is None:
-            chunks = index.chunks([keys[at] for at in places])
-            return [at for at in places if stands_in(term, chunks[keys[at]].text)]
-        held = index.having(term, key_array[places])
-        kept: list[int] = np.asarray(places)[held].tolist()
+    def held(term: str, places: Sequence[int]) -> Sequence[int]:
+        kept: list[int] = np.asarray(places)[index.having(term, key_array[places])].tolist()
         return kept
 
-    rarity = pool_rarity(names) if index.words is None else index.rarity
-    pool = Pool(names, having, rarity, question.others)
+    def read(term: str, places: Sequence[int]) -> Sequence[int]:
+        chunks = index.chunks([keys[at] for at in places])
+        return [at for at in places if stands_in(term, chunks[keys[at]].text)]
+
+    def rarity(word: str) -> float:
+        return pool_rarity(names)(word)
+
+    if index.words is None:
+        pool = Pool(names, read, pool_rarity(names), question.others)
+    else:
+        pool = Pool(names, _or(held, read), _or(index.rarity, rarity), question.others)
     return scope_of(subject_of(question.plain, lexicon), pool)
+
+
+def _or(asked: Callable[P, T], otherwise: Callable[P, T]) -> Callable[P, T]:
+    """What an index says; where a cluster does not answer, what the candidates tell."""
+
+    def told(*args: P.args, **named: P.kwargs) -> T:
+        try:
+            return asked(*args, **named)
+        except (AssayError, OSError) as problem:
+            log.warning("the words of the index cannot be asked: %s", problem)
+            return otherwise(*args, **named)
+
+    return told
 
 
 def _no_traits(key: int) -> ChunkLabels:

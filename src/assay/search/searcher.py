@@ -96,7 +96,7 @@ class SearchInProgress:
 
     It holds the generation that answers, so that a new one can take over in between, and
     ``identity``, that of the options, so that it is worked out once. ``from_memory`` allows lists
-    that components gave before.
+    that components gave before. ``asked_s`` is how long it took to make a question of the query.
     """
 
     question: Question
@@ -105,6 +105,7 @@ class SearchInProgress:
     started: float
     identity: str
     from_memory: bool = True
+    asked_s: float = 0.0
 
     def key(self, generation: str) -> tuple[str, str, str]:
         """The same for questions with the same answer."""
@@ -244,10 +245,14 @@ class Searcher:
         """
         started = time.perf_counter()
         question = ask(query, self._synonyms_of(options))
-        identity = options.identity()
+        took = time.perf_counter() - started
         return self._loop.run(
             self._trace(
-                SearchInProgress(question, options, snapshot, started, identity, from_memory=False)
+                SearchInProgress(
+                    *(question, options, snapshot, started, options.identity()),
+                    from_memory=False,
+                    asked_s=took,
+                )
             )
         )
 
@@ -335,8 +340,11 @@ class Searcher:
         self.check_named(changes)
         wanted = changed(self.defaults if options is None else options, **changes)
         self.check(wanted)
+        before = time.perf_counter()
         question = ask(query, self._synonyms_of(wanted))
-        return SearchInProgress(question, wanted, self._snapshot, started, wanted.identity())
+        took = time.perf_counter() - before
+        identity = wanted.identity()
+        return SearchInProgress(question, wanted, self._snapshot, started, identity, asked_s=took)
 
     def _remembered(self, search: SearchInProgress) -> SearchResponse | None:
         if self._stale:  # what was remembered may have been deleted
@@ -405,24 +413,26 @@ class Searcher:
 
     def _prepare(self, search: SearchInProgress) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
-        reading, (known, unknown) = self._first(search)
+        reading, looked_up, took = self._first(search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
-        answers = gather(unknown, snapshot, self.lanes, timeout_s)
-        return self._prepared(search, reading, known, unknown, answers)
+        answers = gather(looked_up[1], snapshot, self.lanes, timeout_s)
+        return self._prepared(search, reading, looked_up, answers, took)
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
         """The same from a coroutine."""
         # words and what filters name are looked up in files or on a cluster, and an event loop must
         # not wait for either
-        reading, (known, unknown) = await asyncio.to_thread(self._first, search)
+        reading, looked_up, took = await asyncio.to_thread(self._first, search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
-        answers = await agather(unknown, snapshot, self.lanes, timeout_s)
-        return await asyncio.to_thread(self._prepared, search, reading, known, unknown, answers)
+        answers = await agather(looked_up[1], snapshot, self.lanes, timeout_s)
+        return await asyncio.to_thread(self._prepared, search, reading, looked_up, answers, took)
 
-    def _first(self, search: SearchInProgress) -> tuple[Reading, LookedUp]:
-        """What is done before components are asked."""
+    def _first(self, search: SearchInProgress) -> tuple[Reading, LookedUp, float]:
+        """What is done before components are asked, and the seconds of reading the query."""
+        before = time.perf_counter()
         reading = self._read(search)
-        return reading, self._looked_up(search, reading)
+        took = time.perf_counter() - before
+        return reading, self._looked_up(search, reading), search.asked_s + took
 
     def _read(self, search: SearchInProgress) -> Reading:
         """What the query means to this index; its words alone where that cannot be told."""
@@ -461,12 +471,13 @@ class Searcher:
         self,
         search: SearchInProgress,
         reading: Reading,
-        known: Mapping[str, tuple[Hit, ...]],
-        unknown: Mapping[str, ComponentRequest],
+        looked_up: LookedUp,
         answers: Answers,
+        took: float,
     ) -> Prepared:
         """All lists in the order of their components; those that came whole are remembered."""
         options, snapshot = search.options, search.snapshot
+        known, unknown = looked_up
         for name, hits in answers.lists.items():
             if name not in answers.failures:
                 key = (snapshot.generation, name, unknown[name])
@@ -474,12 +485,16 @@ class Searcher:
         lists = {**known, **answers.lists}
         if not lists:
             raise all_failed(answers)
+        before = time.perf_counter()
         reading, lists = self._checked(search, reading, lists)
+        analysis = took + time.perf_counter() - before
         in_order = {name: lists[name] for name in options.components if name in lists}
         return Prepared(
             question=search.question,
             options=options,
-            answers=replace(answers, lists=in_order),
+            answers=replace(
+                answers, lists=in_order, seconds={**answers.seconds, "analysis": analysis}
+            ),
             generation=snapshot.generation,
             lexicon=self._lexicon,
             index=replace(snapshot, chunks=self._chunks_of(snapshot)),
@@ -498,11 +513,15 @@ class Searcher:
         try:
             chunks = self._chunks_of(search.snapshot)
             whole = with_unknown_words(search.question, reading, words, chunks)
+        except (AssayError, OSError) as problem:
+            log.warning("which words no document has cannot be told: %s", problem)
+            whole = reading
+        try:
             return whole, admitted(search.question, whole, words, lists)
         except (AssayError, OSError) as problem:
             note = "phrases and exclusions could not be checked for every component"
             log.warning("%s: %s", note, problem)
-            return replace(reading, notes=(*reading.notes, note)), lists
+            return replace(whole, notes=(*whole.notes, note)), lists
 
     def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
         return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY)))

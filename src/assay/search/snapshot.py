@@ -29,8 +29,8 @@ class Words(Protocol):
     def frequency(self, word: str) -> int:
         """The number of chunks that have it."""
 
-    def having(self, word: str) -> IntArray | None:
-        """The keys of those chunks, in order; None where they are too many."""
+    def among(self, word: str, keys: IntArray) -> BoolArray:
+        """Which of the chunks with these keys have it; all where too many chunks do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,7 @@ class Snapshot:
         """Which of the chunks with these keys have all words of a term; all where too many do."""
         assert self.words is not None
         found = np.ones(len(keys), dtype=np.bool_)
-        for those in map(self.words.having, term.split()):
-            if those is not None and len(those):
-                found &= those.take(np.searchsorted(those, keys), mode="clip") == keys
-            elif those is not None:
-                found[:] = False
+        for word in term.split():
+            if found.any():
+                found[found] = self.words.among(word, keys[found])
         return found

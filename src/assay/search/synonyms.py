@@ -44,7 +44,10 @@ class Synonyms:
         self.gentle = gentle
         self._rules = rules
         self._capitals = capitals
-        self._longest = max(map(len, rules), default=0)
+        lengths: dict[str, set[int]] = {}
+        for key in rules:
+            lengths.setdefault(key[0], set()).add(len(key))
+        self._lengths = {word: sorted(those, reverse=True) for word, those in lengths.items()}
 
     def __len__(self) -> int:
         return len(self._rules)
@@ -61,7 +64,7 @@ class Synonyms:
         added: dict[str, None] = {}
         at = 0
         while at < len(words):
-            for length in range(min(self._longest, len(words) - at), 0, -1):
+            for length in self._lengths.get(words[at], ()):
                 key = tuple(words[at : at + length])
                 found = self._rules.get(key)
                 if found is not None and (key not in self._capitals or written[at][1].isupper()):
@@ -160,8 +163,14 @@ def _key(text: str) -> list[str]:
 def _written(text: str) -> Iterator[tuple[str, str]]:
     """The words of a text as they are compared, each with how it is written."""
     for match in _WORD.finditer(text):
-        word = folded(match[0])
-        if any(map(str.isdigit, word)):
-            yield word.replace("-", ""), match[0]
-        else:
-            yield from ((part, match[0]) for part in word.split("-"))
+        for part in _compared(match[0]):
+            yield part, match[0]
+
+
+@lru_cache(maxsize=limits.MAX_CACHED_FREQUENCIES)
+def _compared(written: str) -> tuple[str, ...]:
+    """A word as it is compared; a name with a digit is one word, any other is split at hyphens."""
+    word = folded(written)
+    if any(map(str.isdigit, word)):
+        return (word.replace("-", ""),)
+    return tuple(word.split("-"))

@@ -144,3 +144,25 @@ def test_the_nearest_word_needs_one_mistake_or_two() -> None:
 )
 def test_another_language_is_recognised(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+@given(st.text("abcde", min_size=5, max_size=9), st.sets(st.text("abcde", min_size=4, max_size=9)))
+def test_the_nearest_word_is_the_most_frequent_of_those_one_mistake_away(
+    term: str, others: set[str]
+) -> None:
+    mistaken = {term[:at] + term[at + 1 :] for at in range(1, len(term))}
+    mistaken |= {f"{term[:at]}x{term[at:]}" for at in range(1, len(term) + 1)}
+    known = {other: 1 + number for number, other in enumerate(sorted(mistaken | others - {term}))}
+    asked: list[str] = []
+
+    def count(other: str) -> int:
+        asked.append(other)
+        return known.get(other, 0)
+
+    found = nearest(
+        term, count, lambda start: [one for one in known.items() if one[0].startswith(start)]
+    )
+    near = {other for other in known if other[0] == term[0] and distance(term, other) == 1}
+    assert found == max(near, key=lambda other: known[other])
+    half = term[: max(3, len(term) // 2)]
+    assert not any(other.startswith(half) for other in asked), "those are listed at once"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analysis.spelling import base
-from assay.analysis.words import analyse, tokens
+from assay.analysis.words import Vocabulary, analyse, tokens
 
 SAME_NAME = [
     ["IL-6", "IL6", "IL 6", "il‑6", "Il-6", "interleukin-6", "Interleukin 6"],
@@ -123,3 +123,20 @@ def test_any_text_is_cut_and_every_token_lies_within_it(text: str) -> None:
     for token in tokens(text):
         assert 0 <= token.start < token.end <= len(text)
     assert analyse(text) == words
+
+
+WRITTEN = st.lists(
+    st.sampled_from(
+        [name for names in SAME_NAME for name in names] + ["aspirin", "of", "100", "mg"]
+    ),
+    max_size=8,
+).map(" ".join)
+
+
+@given(WRITTEN, WRITTEN)
+def test_the_vocabulary_of_a_text_is_that_of_its_words(text: str, question: str) -> None:
+    """What is looked for may be a name in two parts, which is found only when needed."""
+    every = frozenset[str]().union(*analyse(text))
+    wanted = frozenset[str]().union(*analyse(question))
+    assert Vocabulary(text).among(wanted) == every & wanted
+    assert Vocabulary(text).every == every

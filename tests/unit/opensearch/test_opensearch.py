@@ -10,6 +10,7 @@ from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from assay import limits
@@ -22,7 +23,7 @@ from assay.opensearch.bulk import delete_chunks
 from assay.opensearch.cluster import Cluster, Current, Shape
 from assay.opensearch.components import Bm25, Dense, filter_clauses, inner_product
 from assay.opensearch.facts import PAGE, ClusterFacts
-from assay.opensearch.mapping import index_body, row_of
+from assay.opensearch.mapping import index_body, rounded, row_of
 from assay.opensearch.transport import Credentials, NoNodeError, Transport
 from tests.unit.index.helpers import DENSE, ENCODERS, Memory
 
@@ -401,6 +402,8 @@ class _Recorded:
 
     def ask(self, method: str, path: str, body: Any = None, **how: object) -> dict[str, Any]:
         self.bodies.append(body)
+        if path.endswith("/_count"):
+            return {"count": self._counts}
         names = body.get("aggs", {}).get("terms", {}).get("filters", {}).get("filters", {})
         return {
             "_shards": {"total": 1, "successful": 1},
@@ -408,7 +411,16 @@ class _Recorded:
             "aggregations": {
                 "terms": {"buckets": {name: {"doc_count": self._counts} for name in names}}
             },
-            "suggest": {"words": [{"options": [{"text": "metformin", "score": 1}]}]},
+            "suggest": {
+                "words": [
+                    {
+                        "options": [
+                            {"text": "metformin", "freq": 3},
+                            {"text": "mitfrumin", "freq": 9},
+                        ]
+                    }
+                ]
+            },
         }
 
 
@@ -442,3 +454,36 @@ def test_the_cluster_is_asked_for_words_conditions_and_codes() -> None:
     assert words.identified("nct01", 5) == []
     assert words.similar("metfromin") == ("metformin", 1)
     assert Bm25(cast("Transport", _Recorded(7)), "i").counts(["a", "b"]) == {"a": 7, "b": 7}
+
+
+def test_the_cluster_is_asked_once_for_each_word() -> None:
+    transport = _Recorded(7)
+    words = Bm25(cast("Transport", transport), "i")
+    assert words.counts(()) == {}
+    assert transport.bodies == [], "OpenSearch refuses to count nothing"
+    assert words.counts(["a", "b"]) == words.counts(["b", "a"])
+    assert words.frequency("of the") == limits.MAX_CHUNKS_OF_WORD + 7, (
+        "stop words are in every chunk"
+    )
+    words.search('"heart failure"', 5)
+    words.search('"heart failure" dose', 5)
+    sizes = [body["size"] for body in transport.bodies if body]
+    assert sizes == [0, 1, 5, 5], "counts, whether the phrase is anywhere, and two searches"
+
+
+def test_exact_codes_are_as_many_as_the_size_of_the_index_allows() -> None:
+    for chunks, most in ((0, 10), (5_000, 50), (900_000, 200)):
+        transport = _Recorded(chunks)
+        Bm25(cast("Transport", transport), "i").exact("I21.4")
+        assert transport.bodies[-1]["size"] == most + 1
+
+
+def test_weights_are_rounded_to_what_the_cluster_keeps() -> None:
+    """Lucene cuts 15 of 32 bits off; what is left of rounded weights is nearer."""
+    given = np.array([0.001, 0.1234567, 1.0, 1.2345678, 2.71828, 17.3], dtype=np.float32)
+    sent = rounded(given)
+    kept = np.array(sent, dtype=np.float32)
+    assert (kept.view(np.int32) & 0x7FFF).tolist() == [0] * 6, "nothing is left to cut off"
+    assert kept.tolist() == pytest.approx(given.tolist(), rel=2**-9)
+    cut = (given.view(np.int32) >> 15 << 15).view(np.float32)
+    assert np.abs(kept - given).sum() < np.abs(cut - given).sum()

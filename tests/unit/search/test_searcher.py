@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.app.workspace import Workspace, open_workspace
-from assay.errors import UsageError
+from assay.errors import EngineError, UsageError
+from assay.model.arrays import BoolArray, IntArray
 from assay.model.query import Filters
 from assay.render.search import account
+from assay.search.request import SearchOptions
 from assay.testing.component import sample
 from tests.unit.search.corpus import documents, filled
 
@@ -142,3 +145,24 @@ def test_the_account_of_a_score_names_its_terms(here: Workspace) -> None:
     first = here.search("renal impairment dose", components="bm25", terms=True).results[0]
     (line,) = (line for line in account(first) if line.startswith("bm25 "))
     assert all(f"{stem} " in line for stem in ("renal", "impair", "dose"))
+
+
+class _Silent:
+    """The words of an index that cannot be asked, as where the nodes of a cluster are away."""
+
+    def frequency(self, word: str) -> int:
+        raise EngineError("no node of OpenSearch can be reached")
+
+    def among(self, word: str, keys: IntArray) -> BoolArray:
+        raise EngineError("no node of OpenSearch can be reached")
+
+
+def test_where_the_words_of_the_index_cannot_be_asked_candidates_tell_the_subject(
+    here: Workspace,
+) -> None:
+    snapshot, options = here.searcher.snapshot, SearchOptions(k=20)
+    alone = here.searcher.traced(QUERY, options, replace(snapshot, words=_Silent())).response
+    candidates = here.searcher.traced(QUERY, options, replace(snapshot, words=None)).response
+    assert alone.results == candidates.results
+    assert len(alone.results) == 20
+    assert not alone.degraded
