@@ -59,10 +59,11 @@ class Subject:
     """What a query is about: runs of terms that stand side by side in it.
 
     A term is a folded text of one or more words; a number is one only beside others (type 2
-    diabetes). ``whole`` is the folded query.
+    diabetes). ``typed`` has the same runs in the words of the query, ``whole`` is all of it folded.
     """
 
     runs: tuple[tuple[str, ...], ...]
+    typed: tuple[tuple[str, ...], ...]
     whole: str
 
     @property
@@ -73,19 +74,24 @@ class Subject:
 
 def subject_of(query: str, reads: Reads) -> Subject:
     """The subject of a query: rule 1, but for the names of documents."""
-    tokens = [words(token) for token in _TOGETHER.findall(query)]
+    typed = _TOGETHER.findall(query)
+    tokens = [words(token) for token in typed]
     flat = tuple(word for token in tokens for word in token)
     intent, general = reads.intent_words(flat), reads.general
-    runs: list[list[str]] = [[]]
+    runs: list[list[tuple[str, str]]] = [[]]
     at = 0
-    for token in tokens:
+    for token, text in zip(tokens, typed, strict=True):
         positions = range(at, at + len(token))
         at += len(token)
         if any(at in intent for at in positions) or all(word in general for word in token):
             runs.append([])
         else:
-            runs[-1].append(" ".join(token))
-    return Subject(tuple(tuple(run) for run in runs if run), " ".join(flat))
+            runs[-1].append((" ".join(token), text))
+    return Subject(
+        tuple(tuple(term for term, _ in run) for run in runs if run),
+        tuple(tuple(text for _, text in run) for run in runs if run),
+        " ".join(flat),
+    )
 
 
 def _is_code(term: str) -> bool:
@@ -150,17 +156,26 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which candidates are about the subject; ``weights`` are those of its terms."""
+    """Which candidates are about the subject; ``weights`` are those of its terms.
+
+    ``typed`` has the terms in the words of the query.
+    """
 
     by: By
     weights: Mapping[str, float] = field(default_factory=dict)
     key: str = ""
     pool: Pool | None = None
+    typed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """What the query names."""
-        return tuple(self.weights)
+        """What the query names, in its own words."""
+        return tuple(self.typed.get(term, term) for term in self.weights)
+
+    @property
+    def named(self) -> str:
+        """The key, in the words of the query."""
+        return self.typed.get(self.key, self.key)
 
     @property
     def is_description(self) -> bool:
@@ -212,16 +227,18 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     every = "".join(dict.fromkeys(pool.names))
     if subject.whole.count(" ") + 1 >= TITLE_WORDS and f" {subject.whole} " in every:
         return Scope(By.TITLE, dict.fromkeys(subject.terms, 1.0))
-    joined = (term for run in subject.runs for term in _joined(run, every, pool.others))
-    terms = [term for term in dict.fromkeys(joined) if _is_name(term)]
-    weights = {term: max(map(pool.rarity, term.split())) for term in terms}
+    typed: dict[str, str] = {}
+    for run, written in zip(subject.runs, subject.typed, strict=True):
+        for at, end in _joined(run, every, pool.others):
+            typed.setdefault(" ".join(run[at:end]), " ".join(written[at:end]))
+    weights = {term: max(map(pool.rarity, term.split())) for term in typed if _is_name(term)}
     weights = {term: weight for term, weight in weights.items() if weight > 0}
     if not weights:
         return Scope(By.NOTHING)
     named = [t for t in weights if any(f" {form} " in every for form in pool.forms(t))]
     codes = [term for term in named if _is_code(term)]
     key = max(codes or named or weights, key=lambda term: (weights[term], term))
-    return Scope(By.NAMES if named else By.TEXT, weights, key, pool)
+    return Scope(By.NAMES if named else By.TEXT, weights, key, pool, typed)
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
@@ -237,11 +254,11 @@ def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
 
 def _joined(
     run: tuple[str, ...], names: str, others: Callable[[str], Sequence[str]]
-) -> Iterator[str]:
-    """The terms of a run; those that stand together in a name, or have synonyms, are one."""
+) -> Iterator[tuple[int, int]]:
+    """From where to where its terms go; those that stand in a name, or have synonyms, are one."""
     at = 0
     while at < len(run):
-        term = run[at]
+        start, term = at, run[at]
         at += 1
         while at < len(run):
             longer = f"{term} {run[at]}"
@@ -250,7 +267,7 @@ def _joined(
                 break
             term = longer
             at += 1
-        yield term
+        yield start, at
 
 
 def stands_in(term: str, text: str) -> bool:

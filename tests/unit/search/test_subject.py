@@ -66,6 +66,13 @@ def test_words_that_stand_together_in_a_name_are_one_term() -> None:
     assert about("heart failure dosing") == [3]
 
 
+def test_what_a_query_names_is_shown_in_its_own_words() -> None:
+    """The account of a score showed folded words: brain, metastase."""
+    found = scope("Brain metastases, IL-6 and heart  failures: dosing")
+    assert found.terms == ("Brain", "metastases", "IL-6", "heart failures")
+    assert scope("ZELORA's dosing").named == "ZELORA's"
+
+
 def test_where_no_document_is_named_so_the_text_decides() -> None:
     found = scope("brexidine dose")
     assert (found.by, found.key) == (By.TEXT, "brexidine")

@@ -151,7 +151,7 @@ def _lifts(matched: dict[int, _Matches], scope: Scope) -> dict[int, _Lift]:
     other = {at: _Lift(has, 1.0, _not_lifted(scope)) for at, has in distinct.items()}
     own = {at: _Lift(has, has[0][0].factor) for at, has in distinct.items()}
     if unknown:
-        reason = f"gently, since the subject is unknown: nothing here is about {scope.key}"
+        reason = f"gently, since the subject is unknown: nothing here is about {scope.named}"
         other = {at: _Lift(has, _gentle(has), reason) for at, has in distinct.items()}
     return {at: (own if about[at] else other)[id(has)] for at, has in matched.items()}
 
@@ -210,9 +210,10 @@ def _place_subject(
     scores[best] = scores[places[0]]
     places.remove(best)
     places.insert(0, best)
-    by = Detected(SUBJECT_RULE, SUBJECT_RULE, 1.0, scores[best] / fused[best], scope.key)
-    matches = [(by, f"{scope.by}={scope.key}"), *lifts.get(best, _NO_LIFT).matches]
-    lifts[best] = _Lift(matches, by.factor, f"the first place is for what is about {scope.key}")
+    by = Detected(SUBJECT_RULE, SUBJECT_RULE, 1.0, scores[best] / fused[best], scope.named)
+    matches = [(by, f"{scope.by}={scope.named}"), *lifts.get(best, _NO_LIFT).matches]
+    reason = f"the first place is for what is about {scope.named}"
+    lifts[best] = _Lift(matches, by.factor, reason)
 
 
 def _best_of(one: Detected, places: Sequence[int], lifts: Mapping[int, _Lift]) -> list[int]:
