@@ -173,10 +173,10 @@ def _admissible(
         return True
     if held.met.isdisjoint(strict):
         return False
-    return not (treatments and held.by_name.isdisjoint(strict) and _is_of_another(chunk))
+    return not (treatments and held.by_name.isdisjoint(strict) and is_of_another(chunk))
 
 
-def _is_of_another(chunk: Chunk) -> bool:
+def is_of_another(chunk: Chunk) -> bool:
     """Whether a document is about certain treatments; asked only where none of them is meant."""
     if _TRIAL.match(chunk.doc_id) or any(map(is_drug, _WORD.findall(chunk.title))):
         return True

@@ -18,7 +18,7 @@ from assay.evidence.confidence import LOOKED_AT
 from assay.evidence.floor import Judged, judge
 from assay.model.query import ExplainsTerms
 from assay.plural import counted
-from assay.search.boost import Lexicon
+from assay.search.boost import INTENT_RULE, Lexicon
 from assay.search.coordinator import Answers
 from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
@@ -242,7 +242,8 @@ def _judged(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Jud
         for rank, candidate in enumerate(best, start=1)
     ]
     question = prepared.question
-    judged = judge(question.plain, passages, prepared.dense_model, question.synonyms)
+    intents = {one.intent for one in ranking.detected if one.rule == INTENT_RULE}
+    judged = judge(question.plain, passages, prepared.dense_model, question.synonyms, intents)
     misspelt = judged.missing and prepared.reading.did_you_mean
     return Judged(judged.confidence) if misspelt else judged
 
