@@ -12,7 +12,7 @@ mentions it. Interactions and contraindications are of two drugs; the label of e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analysis.asked import Kind, Name, names_asked, words_in
@@ -46,16 +46,24 @@ class Judged:
     missing: tuple[str, ...] = ()
 
 
+def nowhere(name: Name) -> bool:
+    """Nothing is known beyond the passages."""
+    return False
+
+
 def judge(
     query: str,
     passages: Sequence[Passage],
     dense_model: str = "",
     synonyms: Sequence[str] = (),
     intents: Collection[str] = (),
+    *,
+    is_elsewhere: Callable[[Name], bool] = nowhere,
 ) -> Judged:
     """Whether the best passages are about a query; what ``synonyms`` added to it counts as well.
 
-    ``intents`` are the kinds of section that it asks for.
+    ``intents`` are the kinds of section that it asks for. ``is_elsewhere`` says whether documents
+    beyond the best passages are about a name.
     """
     best = passages[:LOOKED_AT]
     if not best:
@@ -70,12 +78,13 @@ def judge(
         return Judged(sure)
     if _has_any(synonyms, best, serving):
         return Judged(sure)
-    if certain or (names and sure is not None and sure < ENOUGH):
-        missing = tuple(name.text for name in certain or names)
-        reason = f"nothing here is about {' or '.join(missing)}"
-        if any(_is_met(name, best) for name in certain):
+    missing = certain or (names if sure is not None and sure < ENOUGH else [])
+    if missing and not any(map(is_elsewhere, missing)):
+        texts = tuple(name.text for name in missing)
+        reason = f"nothing here is about {' or '.join(texts)}"
+        if any(_is_met(name, best) for name in missing):
             reason += ", which is only mentioned"
-        return Judged(None if sure is None else min(sure, FLOOR), reason, missing)
+        return Judged(None if sure is None else min(sure, FLOOR), reason, texts)
     floor = FLOOR_OF_WORDS if read.closeness is None else FLOOR
     if sure is not None and sure < floor and read.covered < HALF:
         return Judged(sure, "nothing here seems to be about this")

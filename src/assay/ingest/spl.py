@@ -3,7 +3,8 @@
 A section's label comes from its LOINC code; an unclassified section takes that of its parent, and
 so does whatever stands within a dosage section. Some labels draw boxes around doses by the code of
 boxed warnings: within another section such a box is one only if it says "warning". If a section has
-a title and nothing below it, the title is its text: some labels list contraindications that way. The set id names the label across versions, so it is the document's id.
+a title and nothing below it, the title is its text: some labels list contraindications that way.
+The set id names the label across versions, so it is the document's id.
 Highlights (``excerpt``) repeat the sections and are left out.
 """
 

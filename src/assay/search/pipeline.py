@@ -11,8 +11,10 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from assay.analysis.asked import Kind, Name
 from assay.errors import SearchUnavailableError, UsageError
 from assay.evidence.confidence import LOOKED_AT
 from assay.evidence.floor import Judged, judge
@@ -243,9 +245,24 @@ def _judged(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Jud
     ]
     question = prepared.question
     intents = {one.intent for one in ranking.detected if one.rule == INTENT_RULE}
-    judged = judge(question.plain, passages, prepared.dense_model, question.synonyms, intents)
+    judged = judge(
+        question.plain,
+        passages,
+        prepared.dense_model,
+        question.synonyms,
+        intents,
+        is_elsewhere=partial(_is_elsewhere, prepared.index, ranking),
+    )
     misspelt = judged.missing and prepared.reading.did_you_mean
     return Judged(judged.confidence) if misspelt else judged
+
+
+def _is_elsewhere(index: Snapshot, ranking: Ranking, name: Name) -> bool:
+    """Whether a candidate's document is called so; what may be any word is only looked up."""
+    if name.kind is Kind.NAME:
+        return index.words is not None and any(map(index.words.frequency, name.forms))
+    labels = index.labels([one.fused.key for one in ranking.boosted])
+    return any(name.is_in(names) for names in {one.names for one in labels.values()})
 
 
 def _below(judged: Judged, withheld: int) -> str:

@@ -8,13 +8,14 @@ within that subject, or the dose of another drug comes first. The rule:
    are written together (IL-6), or stand together in the name of a candidate's document (heart
    failure), are one term. Its synonyms, where search adds them, stand for a term.
 2. A document's **names** are its title, its id, and the drugs, conditions, interventions and
-   keywords that it is filed under. The **key** is the rarest term, in the whole index, among those
-   that the name of any candidate's document contains; a chunk is about the subject only if its own
-   document is named so. Where no document is named with any term, the key is the rarest of all, and
-   the text of the chunk must contain it.
+   keywords that it is filed under. The **key** is a term that the name of any candidate's document
+   contains: the rarest in the whole index, but a drug before its condition. A chunk is about the
+   subject only if its own document is named so. Where no document is named with any term, the key
+   is the rarest of all, and the text of the chunk must contain it.
 3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``. A word that
    the index does not have weighs most, so nothing is about a drug that is not there. The code of
-   a document (NCT00001832), where one is named so, is enough by itself.
+   a document (NCT00001832), where one is named so, is enough by itself, and so is a drug in its
+   own document: one whose title has no words but the names it is filed under, as labels have.
 
 Who restricts a search to documents or interviews has named the subject: every candidate is about
 it. The same holds for a query without terms ("adverse events"). A query that is the title of a
@@ -33,12 +34,18 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Protocol
 
-from assay.model.names import words
+from assay.analysis.drugs import is_drug
+from assay.model.names import BETWEEN, words
 
 ENOUGH = 0.6  # share of the terms' weights
 DESCRIBING = 3  # terms; with fewer, a query names one thing
 TITLE_WORDS = 6  # so many words of a query, all in one name, are a title
 _CODE = re.compile(r"[a-z]{2,6}\d{5,}")
+_TITLES_OF_LABELS = """
+capsule characteristic drug for information injection insert label leaflet of oral package patient
+prescribing product solution summary tablet
+"""
+_OF_PRODUCTS = frozenset(_TITLES_OF_LABELS.split())
 _BETWEEN_WORDS = r"[\W_]+"
 _TOGETHER = re.compile(r"[^\W_]+(?:[-‐‑/'’.][^\W_]+)*")
 
@@ -97,6 +104,20 @@ def subject_of(query: str, reads: Reads) -> Subject:
 def _is_code(term: str) -> bool:
     """Whether a term looks like the code of a record: letters, then a long number."""
     return _CODE.fullmatch(term) is not None
+
+
+def _is_drug(form: str) -> bool:
+    return any(map(is_drug, form.split()))
+
+
+@lru_cache(maxsize=4_096)
+def _is_own(names: str, forms: tuple[str, ...]) -> bool:
+    """Whether a title has one of these forms, and nothing else but names and kinds of product."""
+    title, *others = names.strip().split(BETWEEN)
+    if not any(f" {form} " in f" {title} " for form in forms):
+        return False
+    named = {word for name in (*others, *forms) for word in name.split()}
+    return all(word in named or word in _OF_PRODUCTS for word in title.split())
 
 
 def _is_name(term: str) -> bool:
@@ -165,6 +186,7 @@ class Scope:
     weights: Mapping[str, float] = field(default_factory=dict)
     key: str = ""
     pool: Pool | None = None
+    is_drug: bool = False
     typed: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -196,8 +218,19 @@ class Scope:
         if _is_code(self.key):
             codes = [f" {term} " for term in self.weights if _is_code(term)]
             return {at: any(code in names[at] for code in codes) for at in found}
-        found.update(dict.fromkeys(self._with_enough(self._with_key([*found])), True))
+        with_key = self._with_key([*found])
+        own = self.own(with_key)
+        found.update(dict.fromkeys(own, True))
+        rest = [at for at in with_key if at not in own]
+        found.update(dict.fromkeys(self._with_enough(rest), True))
         return found
+
+    def own(self, places: Iterable[int]) -> set[int]:
+        """Those of the places whose document is the drug's own."""
+        if self.pool is None or not self.is_drug:
+            return set()
+        forms, names = self.pool.forms(self.key), self.pool.names
+        return {at for at in places if _is_own(names[at], forms)}
 
     def _with_key(self, places: Sequence[int]) -> Sequence[int]:
         """Those whose document is named with the key, or that have it in their text."""
@@ -224,7 +257,8 @@ GIVEN = Scope(By.FILTERS)
 
 def scope_of(subject: Subject, pool: Pool) -> Scope:
     """The scope of a subject among these candidates: rules 2 and 3."""
-    every = "".join(dict.fromkeys(pool.names))
+    distinct = dict.fromkeys(pool.names)
+    every = "".join(distinct)
     if subject.whole.count(" ") + 1 >= TITLE_WORDS and f" {subject.whole} " in every:
         return Scope(By.TITLE, dict.fromkeys(subject.terms, 1.0))
     typed: dict[str, str] = {}
@@ -237,8 +271,11 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
         return Scope(By.NOTHING)
     named = [t for t in weights if any(f" {form} " in every for form in pool.forms(t))]
     codes = [term for term in named if _is_code(term)]
-    key = max(codes or named or weights, key=lambda term: (weights[term], term))
-    return Scope(By.NAMES if named else By.TEXT, weights, key, pool, typed)
+    own = {t for t in named if any(_is_own(names, pool.forms(t)) for names in distinct)}
+    drugs = {term for term in named if any(map(_is_drug, pool.forms(term)))}
+    drugs = (drugs & own) or drugs or own
+    key = max(codes or drugs or named or weights, key=lambda term: (weights[term], term))
+    return Scope(By.NAMES if named else By.TEXT, weights, key, pool, key in drugs, typed)
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:

@@ -100,6 +100,21 @@ def test_a_mention_serves_where_it_is_what_was_asked_for(
         assert found in {hit.chunk.doc_id for hit in response.results}
 
 
+def test_a_name_that_other_documents_have_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    """Eight passages are read; what stands in the ninth is there all the same."""
+    near = "cohort cohort doses of the trial were higher than in the other cohort of the trial"
+    rows = [Chunk(f"d{at}:chunk_0", f"d{at}", near, f"Cohort {at}") for at in range(9)]
+    rows.append(
+        Chunk("NCT01:chunk_0", "NCT01", "Ipatasertib. Nausea and Keratitis.", "Ipatasertib")
+    )
+    with filled(tmp_path / "home", rows) as workspace:
+        for name in ("Ipatasertib", "Keratitis"):
+            query = f"doses of {name} were higher in the cohort of the trial than in the other"
+            assert workspace.search(query, components="bm25").nothing_about == ""
+        missing = workspace.search("higher doses of Zelotinib in the cohort", components="bm25")
+        assert missing.nothing_about == "nothing here is about Zelotinib"
+
+
 def test_one_result_is_judged_by_what_else_was_found(workspace: Workspace) -> None:
     with workspace:
         one = workspace.search("lipitor starting dose", components="bm25", k=1)
