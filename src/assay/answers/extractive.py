@@ -1,10 +1,12 @@
 """Which sentences of the best passages answer the question?
 
 A sentence scores by the key words of the question that it contains, rare ones more, half if only
-its heading or title contains them, and a little by the rank of its passage. A number of the
-question is also met by a range around it. Sentences are picked one after the other; words that the
-answer already contains count half. No model runs and nothing is random: the same passages give the
-same answer. ``evidence/gather.py`` decides which passages may be quoted, and whether to answer.
+its heading or title contains them, and a little by the rank of its passage. One of a section that
+is asked for gains; one loses that speaks of other drugs or people, or leaves out a drug in question
+that is not the document's own. A number of the question is also met by a range around it.
+Sentences are picked one after the other; words that the answer already contains count half. No
+model runs and nothing is random: the same passages give the same answer. ``evidence/gather.py``
+decides which passages may be quoted, and whether to answer.
 """
 
 from __future__ import annotations
@@ -15,8 +17,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analysis.asked import Kind, Name, people_in, words_in
+from assay.analysis.drugs import is_drug
 from assay.answers.sentences import Sentence, sentences
-from assay.evidence.confidence import ENOUGH, LOOKED_AT, confidence, key_words, signals
+from assay.evidence.attributes import attributes_asked, states_all
+from assay.evidence.confidence import (
+    ENOUGH,
+    LOOKED_AT,
+    OF_SECTIONS,
+    confidence,
+    key_words,
+    signals,
+)
 from assay.evidence.gather import Support, gather, unsaid
 from assay.model.answers import Answer, Passage
 
@@ -28,11 +39,15 @@ _REPEATED = 0.3  # what a word loses that the answer already has
 _NAMED = 0.5  # the value of the question's own subject, which its documents repeat
 _OF_OTHERS = 0.3  # what a sentence loses that speaks of children where nobody asked for them
 _SAYS_HOW_MUCH = 0.2
+_ASKED_FOR = 0.5  # what a sentence gains in a section that is asked for
+_LACKS_NAME = 0.4  # what it loses that does not name the second of two drugs
+_OF_OTHER_DRUGS = 0.2  # what it loses that names another drug and not the one in question
 _AMOUNT = re.compile(
     r"\b(?:dos(?:e|es|age|ing)|how (?:much|many|often|long)|rates?|share|percent\w*|proportion"
     r"|incidence|frequency|number|duration|median|mean|survival|temperature)\b",
     re.IGNORECASE,
 )
+_LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|\u2013|to|and)\s*(\d+(?:\.\d+)?)(?![\d.])")
 
@@ -73,6 +88,8 @@ class ExtractiveAnswerer:
             return _refused(f"what was found about {about} says nothing of {lacking}")
         best = evidence.about[:LOOKED_AT]
         met = frozenset(form for name in evidence.names for form in name.forms)
+        if any(one.passage.is_asked_for for one in best):
+            met |= OF_SECTIONS  # they have the answer in words of their own
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
         if sure < self.gate:
@@ -80,7 +97,8 @@ class ExtractiveAnswerer:
             return _refused(f"the results do not seem to answer this ({odds})")
         chosen = _chosen(question, evidence.names, best, self.most)
         if not chosen:
-            return _refused("the results have no sentence that says it")
+            facts = " and ".join(one.name for one in attributes_asked(question))
+            return _refused(f"the results have no sentence that says {facts or 'it'}")
         ranks = list(dict.fromkeys(candidate.rank for candidate in chosen))
         marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in _read_on(chosen)]
         return Answer(" ".join(marked), tuple(best[at].passage.chunk.chunk_id for at in ranks))
@@ -96,14 +114,17 @@ def _chosen(
     wanted = frozenset(key_words(question))
     named = {form for name in names for form in name.forms}
     people = frozenset(name.text for name in names if name.kind is Kind.PEOPLE)
+    asked_drugs = {form for name in names if name.kind is Kind.DRUG for form in name.forms}
     asks_how_much = _AMOUNT.search(question) is not None
     numbers = frozenset(word for word in wanted if word.replace(".", "", 1).isdigit())
+    facts = attributes_asked(question)
     rows = [
         (one, rank, _held(one, wanted, numbers), words_in(one.context) & wanted)
         for rank, support in enumerate(supports)
         for one in sentences(support.passage.chunk)
         if _may_be_quoted(one, support, wanted)
         and people <= people_in(f"{one.text} {one.context} {one.columns}")
+        and states_all(f"{one.columns} {one.text}", facts)
     ]
     rarity = {
         word: _rarity(sum(word in held for *_, held, _ in rows), len(rows))
@@ -118,6 +139,12 @@ def _chosen(
         base = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
         if asks_how_much and _DIGIT.search(one.text):
             base += _SAYS_HOW_MUCH
+        if supports[rank].passage.is_asked_for:
+            base += _ASKED_FOR
+        if any(held.isdisjoint(name.forms) for name in supports[rank].others):
+            base -= _LACKS_NAME
+        if asked_drugs and asked_drugs.isdisjoint(held) and _speaks_of_a_drug(one.text):
+            base -= _OF_OTHER_DRUGS
         if people_in(f"{one.text} {one.context} {one.columns}") - people:
             base -= _OF_OTHERS
         candidates.setdefault(one.text, _Candidate(one, rank, held, base))
@@ -176,6 +203,10 @@ def _read_on(chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
             if text and (text, one.rank) not in said:
                 said.add((text, one.rank))
                 yield text, one.rank
+
+
+def _speaks_of_a_drug(text: str) -> bool:
+    return any(map(is_drug, _LETTERS.findall(text)))
 
 
 def _rarity(there: int, of: int) -> float:

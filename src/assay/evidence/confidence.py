@@ -39,6 +39,13 @@ trials use used uses using usual week weeks women year years
 """
 LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 """Words that say nothing of what a question is about."""
+_SECTION_TEXT = """
+adverse contraindicated contraindications criteria dosage dose dosing effects eligible enter events
+excluded indicated indications interact interactions join part participate precautions reactions
+recommended side trial warnings
+"""
+OF_SECTIONS = frozenset(analyse(_SECTION_TEXT).terms)
+"""Words that name a section rather than what it says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from assay.evidence.confidence import LOOKED_AT
 from assay.evidence.floor import Judged, judge
 from assay.model.query import ExplainsTerms
 from assay.plural import counted
-from assay.search.boost import INTENT_RULE, Lexicon
+from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
 from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
@@ -30,7 +30,7 @@ from assay.search.ranking import Candidate, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
-from assay.search.response import FoldedHit, SearchHit, SearchResponse
+from assay.search.response import INTENT_RULE, FoldedHit, SearchHit, SearchResponse
 from assay.search.snapshot import Snapshot
 from assay.search.snippet import snippet, wanted_stems
 

@@ -22,10 +22,10 @@ from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
 from assay.ingest.sections import section_of
-from assay.search.boost.detect import INTENT_RULE, TABLE_RULE, Detected
+from assay.search.boost.detect import Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
-from assay.search.response import Boost
+from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
 from assay.search.subject import By, Scope
 
 _Matches: TypeAlias = Sequence[tuple[Detected, str]]
