@@ -36,7 +36,7 @@ SENTENCES = 3
 _CONTEXT = 0.25  # the value of a word in the heading, relative to one in the sentence
 _RANK = 0.1
 _REPEATED = 0.3  # what a word loses that the answer already has
-_NAMED = 0.5  # the value of the question's own subject, which its documents repeat
+_NAMED = 0.5  # the value of the question's subject and section, which its passages repeat
 _OF_OTHERS = 0.3  # what a sentence loses that speaks of children where nobody asked for them
 _SAYS_HOW_MUCH = 0.2
 _ASKED_FOR = 0.5  # what a sentence gains in a section that is asked for
@@ -49,7 +49,10 @@ _AMOUNT = re.compile(
 )
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
-_RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|\u2013|to|and)\s*(\d+(?:\.\d+)?)(?![\d.])")
+_RANGE = re.compile(
+    r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|\u2013|to|and)\s*(?:under |less than |below |<\s?)?"
+    r"(\d+(?:\.\d+)?)(?![\d.])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class _Candidate:
     sentence: Sentence
     rank: int
     held: frozenset[str]
+    around: frozenset[str]
     base: float
 
 
@@ -126,6 +130,8 @@ def _chosen(
         and people <= people_in(f"{one.text} {one.context} {one.columns}")
         and states_all(f"{one.columns} {one.text}", facts)
     ]
+    if any(support.passage.is_asked_for for support in supports):
+        named |= OF_SECTIONS
     rarity = {
         word: _rarity(sum(word in held for *_, held, _ in rows), len(rows))
         * (_NAMED if word in named else 1.0)
@@ -147,7 +153,7 @@ def _chosen(
             base -= _OF_OTHER_DRUGS
         if people_in(f"{one.text} {one.context} {one.columns}") - people:
             base -= _OF_OTHERS
-        candidates.setdefault(one.text, _Candidate(one, rank, held, base))
+        candidates.setdefault(one.text, _Candidate(one, rank, held, around, base))
     return _greedy(list(candidates.values()), rarity, whole, most)
 
 
@@ -186,7 +192,7 @@ def _greedy(
             )
 
         best = max(candidates, key=worth)
-        if chosen and not best.held:  # it contains nothing of the question
+        if chosen and not best.held and not best.around:  # it contains nothing of the question
             break
         chosen.append(best)
         candidates.remove(best)

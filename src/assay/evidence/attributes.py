@@ -3,7 +3,8 @@
 Passages about a drug have words in common with most questions about it: labels say "approved" and
 "developed" often, and never when or by whom. So a sentence answers such a question only if it
 states an amount of money, a year, or who did it. Some facts must be called by their name: nothing
-else says whether there is a generic.
+else says whether there is a generic. What is given every 6 months is not what is given every 12
+weeks.
 """
 
 from __future__ import annotations
@@ -49,10 +50,9 @@ ATTRIBUTES = (
     ),
     _attribute(
         "who did it",
-        rf"\bwho\s+(?:\w+\s+)?(?:{_DONE})\b"
+        rf"\bwho\s+(?:\w+\s+)?(?:{_DONE})\b(?!\s+(?:an?|any|no|some)\b)"
         r"|\b(?:discoverer|distributor|inventor|maker|manufacturer|owner) of\b",
-        rf"(?i:\b(?:{_DONE})\b).{{0,40}}\b(?i:by|for):?\s+(?:the\s+)?[A-Z]"
-        rf"|\b[A-Z]\w+(?: [A-Z]\w*\.?)* (?:{_DONE})\b|\b(?:Inc|Ltd|LLC|GmbH|Corp|AG|plc)\b",
+        rf"(?i:\b(?:{_DONE}|packed)(?: and \w+)? (?:by|for):?\s+(?:the\s+)?)[A-Z]",
     ),
 )
 
@@ -61,6 +61,23 @@ CALLED_BY_NAME = re.compile(
     r"\b(?:ATC|CAS)\b|\b(?i:biosimilar|generic(?! name)|insurance|patent|reimburse|revenue|sales)"
 )
 
+_SPELLED = ("", "", "two", "three", "four", "five", "six", "seven", "eight")
+_EVERY = re.compile(
+    rf"\bevery (\d{{1,2}}|{'|'.join(filter(None, _SPELLED))}) (hour|day|week|month|year)s?\b",
+    re.IGNORECASE,
+)
+
+
+def _interval(match: re.Match[str]) -> Attribute:
+    """What is given at this interval: every 6 months, every six months, Q6M."""
+    said, unit = match[1].lower(), match[2].lower()
+    number = _SPELLED.index(said) if said in _SPELLED else int(said)
+    forms = [str(number), *_SPELLED[number : number + 1]]
+    if number == 2:
+        forms.append("other")
+    often = rf"\b(?:{'|'.join(filter(None, forms))})[- ]{unit}|\bq\s?{number}\s?{unit[0]}"
+    return Attribute(match[0], _EVERY, re.compile(often, re.IGNORECASE))
+
 
 def attributes_asked(question: str) -> tuple[Attribute, ...]:
     """The facts of this kind that a question asks for."""
@@ -68,6 +85,7 @@ def attributes_asked(question: str) -> tuple[Attribute, ...]:
     for match in CALLED_BY_NAME.finditer(question):
         called = re.compile(rf"\b{match[0]}", re.IGNORECASE)
         found.append(Attribute(match[0], CALLED_BY_NAME, called))
+    found += map(_interval, _EVERY.finditer(question))
     return tuple(found)
 
 

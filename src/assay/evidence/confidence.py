@@ -42,7 +42,7 @@ LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 _SECTION_TEXT = """
 adverse contraindicated contraindications criteria dosage dose dosing effects eligible enter events
 excluded indicated indications interact interactions join part participate precautions reactions
-recommended side trial warnings
+recommended side trial use used warnings
 """
 OF_SECTIONS = frozenset(analyse(_SECTION_TEXT).terms)
 """Words that name a section rather than what it says."""
