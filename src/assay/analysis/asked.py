@@ -102,8 +102,13 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
             continue
         plain = folded(word)
         is_code = word in trials or _COMPOUND.fullmatch(word)
+        acid = f"{word} {words[at + 1][0]}" if at + 1 < len(words) else ""
         if is_drug(word) or plain in known:
             kind = Kind.DRUG
+        elif acid.casefold().endswith("ic acid") and is_drug(acid):
+            forms = {base(word), *(_forms(one)[0] for one in other_names(acid) if " " not in one)}
+            yield Name(Kind.DRUG, acid, tuple(sorted(forms)))
+            continue
         elif is_code or (at and not titled and _WRITTEN_AS_NAME.fullmatch(word)):
             kind = Kind.NAME
         else:

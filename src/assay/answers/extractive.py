@@ -30,6 +30,7 @@ from assay.evidence.confidence import (
 )
 from assay.evidence.gather import Support, gather, unsaid
 from assay.model.answers import Answer, Passage
+from assay.model.document import Chunk
 
 MOST_PASSAGES = 20  # that are looked at for their subject; the best of them are quoted
 SENTENCES = 3
@@ -47,6 +48,7 @@ _AMOUNT = re.compile(
     r"|incidence|frequency|number|duration|median|mean|survival|temperature)\b",
     re.IGNORECASE,
 )
+_DOSE = re.compile(r"\bdos(?:es?|age|ing)\b|\bhow (?:much|many m)", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -57,6 +59,8 @@ _RANGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """A sentence with what it and the heading above it have of the question."""
+
     sentence: Sentence
     rank: int
     held: frozenset[str]
@@ -119,6 +123,7 @@ def _chosen(
     named = {form for name in names for form in name.forms}
     people = frozenset(name.text for name in names if name.kind is Kind.PEOPLE)
     asked_drugs = {form for name in names if name.kind is Kind.DRUG for form in name.forms}
+    asks_for_dose = bool(asked_drugs) and _DOSE.search(question) is not None
     asks_how_much = _AMOUNT.search(question) is not None
     numbers = frozenset(word for word in wanted if word.replace(".", "", 1).isdigit())
     facts = attributes_asked(question)
@@ -129,6 +134,7 @@ def _chosen(
         if _may_be_quoted(one, support, wanted)
         and people <= people_in(f"{one.text} {one.context} {one.columns}")
         and states_all(f"{one.columns} {one.text}", facts)
+        and not (asks_for_dose and _is_of_another(one, support.passage.chunk, asked_drugs))
     ]
     if any(support.passage.is_asked_for for support in supports):
         named |= OF_SECTIONS
@@ -149,11 +155,12 @@ def _chosen(
             base += _ASKED_FOR
         if any(held.isdisjoint(name.forms) for name in supports[rank].others):
             base -= _LACKS_NAME
-        if asked_drugs and asked_drugs.isdisjoint(held) and _speaks_of_a_drug(one.text):
+        if asked_drugs and _is_of_another(one, supports[rank].passage.chunk, asked_drugs):
             base -= _OF_OTHER_DRUGS
         if people_in(f"{one.text} {one.context} {one.columns}") - people:
             base -= _OF_OTHERS
-        candidates.setdefault(one.text, _Candidate(one, rank, held, around, base))
+        below = around if not asks_how_much or _DIGIT.search(one.text) else frozenset[str]()
+        candidates.setdefault(one.text, _Candidate(one, rank, held, below, base))
     return _greedy(list(candidates.values()), rarity, whole, most)
 
 
@@ -211,8 +218,12 @@ def _read_on(chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
                 yield text, one.rank
 
 
-def _speaks_of_a_drug(text: str) -> bool:
-    return any(map(is_drug, _LETTERS.findall(text)))
+def _is_of_another(one: Sentence, chunk: Chunk, asked: set[str]) -> bool:
+    """Whether a sentence and the heading above it name a drug, and not the one in question."""
+    own = f"{one.context.removeprefix(chunk.title)} {one.text}"
+    return any(map(is_drug, _LETTERS.findall(own))) and asked.isdisjoint(
+        words_in(f"{own} {one.columns}")
+    )
 
 
 def _rarity(there: int, of: int) -> float:

@@ -38,6 +38,9 @@ _STUDY = re.compile(
     r"|versus)\b",
     re.IGNORECASE,
 )
+_EVENTS = re.compile(
+    r"\b(adverse|side|undesirable)[- ](?:drug )?(?:effects?|events?|reactions?)\b", re.IGNORECASE
+)  # events alone are none of them
 _NO_WORD = 2  # letters: Crohn's
 _LONG_WORD = 6
 _BEGINNING = 7  # letters in which two forms of one word agree: albuminuric, albuminuria
@@ -82,7 +85,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     held = [_held(names, passage) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
-    kept: list[tuple[Passage, _Held]] = [
+    kept = [
         (passage, one)
         for passage, one in zip(passages, held, strict=True)
         if _admissible(one, passage.chunk, strict, treatments)
@@ -90,7 +93,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
-    whole = [(passage, one) for passage, one in kept if one.met.issuperset(asked)] or kept
+    whole = _with_all(names, kept) or _with_all(asked, kept) or kept
     of_it = _of_condition(question, names, [passage for passage, _ in whole])
     about = [
         Support(passage, _must_say(passage, one, strict), _not_called(one, strict))
@@ -133,7 +136,10 @@ def unsaid(question: str, evidence: Evidence) -> str:
         lacking = [word for word, known in content(match[1]).items() if not known]
         if lacking:
             return match[1].strip()
-    asked = content(rest)
+    asked = {
+        match[0]: not said.isdisjoint(analyse(match[1]).terms) for match in _EVENTS.finditer(rest)
+    }
+    asked |= content(_EVENTS.sub(" ", rest))
     return "" if any(asked.values()) else " and ".join(asked)
 
 
@@ -168,6 +174,12 @@ def _must_say(passage: Passage, held: _Held, strict: Sequence[Name]) -> tuple[Na
     """
     spoken = passage.chunk.speaker_role is not SpeakerRole.UNKNOWN
     return () if spoken or not held.by_name.isdisjoint(strict) else tuple(strict)
+
+
+def _with_all(
+    names: Sequence[Name], passages: Sequence[tuple[Passage, _Held]]
+) -> list[tuple[Passage, _Held]]:
+    return [(passage, held) for passage, held in passages if held.met.issuperset(names)]
 
 
 def _not_called(held: _Held, strict: Sequence[Name]) -> tuple[Name, ...]:

@@ -209,6 +209,11 @@ class Scope:
         """Whether the query names one thing, rather than describing it."""
         return self.pool is not None and (len(self.weights) < DESCRIBING or _is_code(self.key))
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is named by a document or a drug, or is one term: more may be just words."""
+        return self.by is By.NAMES or self.is_drug or len(self.weights) == 1
+
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
         found = dict.fromkeys(places, self.pool is None and self.by is not By.TITLE)
@@ -275,7 +280,8 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     drugs = {term for term in named if any(map(_is_drug, pool.forms(term)))}
     drugs = (drugs & own) or drugs or own
     key = max(codes or drugs or named or weights, key=lambda term: (weights[term], term))
-    return Scope(By.NAMES if named else By.TEXT, weights, key, pool, key in drugs, typed)
+    of_drug = key in drugs if named else _is_drug(key)
+    return Scope(By.NAMES if named else By.TEXT, weights, key, pool, of_drug, typed)
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:

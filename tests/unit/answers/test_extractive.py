@@ -247,3 +247,27 @@ def test_a_price_that_nobody_states_is_not_made_up() -> None:
     label = passage("Zelora costs patients little effort. It is taken daily.", "z", "Zelora")
     said = ExtractiveAnswerer(gate=0.0).answer("What does Zelora cost?", [label])
     assert said.refusal_reason == "the results have no sentence that says a price"
+
+
+def test_the_dose_of_another_arm_is_not_quoted() -> None:
+    text = "Pembrolizumab\nPembrolizumab 200 mg every 3 weeks.\nDocetaxel\n75 mg/m2 every 3 weeks."
+    chunk = Chunk("NCT09:chunk_0", "NCT09", text, "Pembrolizumab versus docetaxel")
+    arms = Passage(chunk, is_asked_for=True)
+    assert "75 mg" not in answered("What is the dose of pembrolizumab?", arms)
+    said = answered("What is the dose of docetaxel?", arms)
+    assert "75 mg/m2" in said
+    assert "200 mg" not in said
+
+
+def test_events_are_not_adverse_events() -> None:
+    about = passage("Aspirin lowers the risk of recurrent events.", "a", "Aspirin after infarction")
+    said = ExtractiveAnswerer(gate=0.0).answer("adverse events of aspirin", [about])
+    assert said.refusal_reason == "what was found about aspirin says nothing of adverse events"
+
+
+def test_of_two_treatments_a_trial_of_both_answers() -> None:
+    """Suramin is on no list of drugs: only the first document's name says what it is."""
+    both = passage("Paclitaxel begins after the dose of suramin.", "NCT1", "Suramin and paclitaxel")
+    one = passage("Twelve doses of paclitaxel every week.", "NCT2", "Ipatasertib + paclitaxel")
+    said = ExtractiveAnswerer(gate=0.0).answer("suramin dose with paclitaxel", [both, one])
+    assert said.citations == ("NCT1:chunk_0",)

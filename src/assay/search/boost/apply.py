@@ -216,8 +216,7 @@ def _place_subject(
     lifted = [at for at in near if at in lifts and lifts[at].factor > 1.0]
     first = scope.own(lifted) if of_label else set()
     if not first and scope.is_name:
-        # where no document is named so, only what is of the section that was asked for
-        among = lifted if scope.by is By.TEXT and not scope.is_drug else near
+        among = near if scope.is_certain else lifted
         first = {at for at, is_about in scope.about(among).items() if is_about}
     best = next((at for at in near if at in first), None)
     if best is None or best == places[0]:
