@@ -3,7 +3,8 @@
 A question that names a drug, record or trial (``asked.py``) is answered by documents of
 that name. The label of another drug, and a trial of other treatments, answer nothing even where
 they mention it. Any other document may, but only with a sentence that has the name. Of several
-names each must be met, by one passage or by all of them together. Of documents about a drug, those
+names each must be met, by one passage or by all of them together; where a document is about all of
+the drugs, it answers before those that mention one of them. Of documents about a drug, those
 that speak of the condition in question answer before those about other conditions.
 """
 
@@ -93,7 +94,8 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
-    whole = _with_all(names, kept) or _with_all(asked, kept) or kept
+    of_each = [(passage, one) for passage, one in kept if one.by_name.issuperset(treatments)]
+    whole = _with_all(names, of_each) or _with_all(names, kept) or _with_all(asked, kept) or kept
     of_it = _of_condition(question, names, [passage for passage, _ in whole])
     about = [
         Support(passage, _must_say(passage, one, strict), _not_called(one, strict))

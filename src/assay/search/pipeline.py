@@ -20,7 +20,7 @@ from assay.evidence.confidence import LOOKED_AT
 from assay.evidence.floor import Judged, judge
 from assay.model.query import ExplainsTerms
 from assay.plural import counted
-from assay.search.boost import Lexicon
+from assay.search.boost import Lexicon, detect
 from assay.search.coordinator import Answers
 from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
@@ -244,7 +244,9 @@ def _judged(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Jud
         for rank, candidate in enumerate(best, start=1)
     ]
     question = prepared.question
-    intents = {one.intent for one in ranking.detected if one.rule == INTENT_RULE}
+    # what is asked for does not depend on whether it is boosted
+    detected = detect(question.plain, prepared.lexicon, options.query_intent)
+    intents = {one.intent for one in detected if one.rule == INTENT_RULE}
     judged = judge(
         question.plain,
         passages,

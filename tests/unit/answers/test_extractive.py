@@ -271,3 +271,10 @@ def test_of_two_treatments_a_trial_of_both_answers() -> None:
     one = passage("Twelve doses of paclitaxel every week.", "NCT2", "Ipatasertib + paclitaxel")
     said = ExtractiveAnswerer(gate=0.0).answer("suramin dose with paclitaxel", [both, one])
     assert said.citations == ("NCT1:chunk_0",)
+
+
+def test_a_trial_of_both_drugs_answers_before_one_that_mentions_the_other() -> None:
+    both = passage("The dose of zelomab was 3 mg, of apixaban 5 mg.", "NCT1", "Zelomab + apixaban")
+    one = passage("A dose of zelomab of 9 mg is allowed with apixaban.", "NCT2", "Apixaban alone")
+    question = "What dose of zelomab was given with apixaban each day?"
+    assert ExtractiveAnswerer(gate=0.0).answer(question, [one, both]).citations == ("NCT1:chunk_0",)

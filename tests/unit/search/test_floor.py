@@ -76,10 +76,11 @@ def test_who_asks_for_a_drug_is_not_served_by_a_trial_that_mentions_it(
     tmp_path: Path, query: str
 ) -> None:
     with filled(tmp_path / "home", MENTIONED) as workspace:
-        response = workspace.search(query, components="bm25")
-        said = "nothing here is about warfarin, which is only mentioned"
-        assert (response.nothing_about, response.results) == (said, ())
-        assert (response.confidence or 0.0) <= 0.05
+        for boosts in (True, False):
+            response = workspace.search(query, components="bm25", boosts=boosts)
+            said = "nothing here is about warfarin, which is only mentioned"
+            assert (response.nothing_about, response.results) == (said, ())
+            assert (response.confidence or 0.0) <= 0.05
 
 
 @pytest.mark.parametrize(
