@@ -4,7 +4,7 @@ A question that names a drug, record or trial (``asked.py``) is answered by docu
 that name. The label of another drug, and a trial of other treatments, answer nothing even where
 they mention it. Any other document may, but only with a sentence that has the name. Of several
 names each must be met, by one passage or by all of them together; where a document is about all of
-the drugs, it answers before those that mention one of them. Of documents about a drug, those
+the drugs, one about other combinations of them does not answer. Of documents about a drug, those
 that speak of the condition in question answer before those about other conditions.
 """
 
@@ -94,8 +94,11 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
-    of_each = [(passage, one) for passage, one in kept if one.by_name.issuperset(treatments)]
-    whole = _with_all(names, of_each) or _with_all(names, kept) or _with_all(asked, kept) or kept
+    if any(one.by_name.issuperset(treatments) for _, one in kept):
+        kept = [
+            (passage, one) for passage, one in kept if not _is_of_more(passage, one, treatments)
+        ]
+    whole = _with_all(names, kept) or _with_all(asked, kept) or kept
     of_it = _of_condition(question, names, [passage for passage, _ in whole])
     about = [
         Support(passage, _must_say(passage, one, strict), _not_called(one, strict))
@@ -176,6 +179,14 @@ def _must_say(passage: Passage, held: _Held, strict: Sequence[Name]) -> tuple[Na
     """
     spoken = passage.chunk.speaker_role is not SpeakerRole.UNKNOWN
     return () if spoken or not held.by_name.isdisjoint(strict) else tuple(strict)
+
+
+def _is_of_more(passage: Passage, held: _Held, treatments: frozenset[Name]) -> bool:
+    """Whether a document is about some of the drugs in question together with others."""
+    asked = {form for name in treatments for form in name.forms}
+    return not held.by_name.issuperset(treatments) and any(
+        is_drug(word) and base(word) not in asked for word in _WORD.findall(passage.chunk.title)
+    )
 
 
 def _with_all(

@@ -273,8 +273,10 @@ def test_of_two_treatments_a_trial_of_both_answers() -> None:
     assert said.citations == ("NCT1:chunk_0",)
 
 
-def test_a_trial_of_both_drugs_answers_before_one_that_mentions_the_other() -> None:
+def test_a_trial_of_both_drugs_answers_and_one_of_another_combination_does_not() -> None:
     both = passage("The dose of zelomab was 3 mg, of apixaban 5 mg.", "NCT1", "Zelomab + apixaban")
-    one = passage("A dose of zelomab of 9 mg is allowed with apixaban.", "NCT2", "Apixaban alone")
+    one = passage(
+        "A dose of zelomab of 9 mg is allowed with apixaban.", "NCT2", "Nivolumab, apixaban"
+    )
     question = "What dose of zelomab was given with apixaban each day?"
     assert ExtractiveAnswerer(gate=0.0).answer(question, [one, both]).citations == ("NCT1:chunk_0",)
