@@ -106,8 +106,8 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
         if is_drug(word) or plain in known:
             kind = Kind.DRUG
         elif acid.casefold().endswith("ic acid") and is_drug(acid):
-            forms = {base(word), *(_forms(one)[0] for one in other_names(acid) if " " not in one)}
-            yield Name(Kind.DRUG, acid, tuple(sorted(forms)))
+            others = (_forms(one)[0] for one in other_names(acid) if " " not in one)
+            yield Name(Kind.DRUG, acid, tuple(sorted({base(word), *others})))
             continue
         elif is_code or (at and not titled and _WRITTEN_AS_NAME.fullmatch(word)):
             kind = Kind.NAME
