@@ -14,7 +14,7 @@ from assay.ingest.sections import label_of
 from assay.model.document import BELOW, Chunk
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
-_BOX, _NO_SECTION = "boxed_warning", "other"
+_NO_SECTION = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +79,11 @@ def _of_subject(name: str, node: Node) -> Iterator[Question]:
 
 
 def _is_in(chunk: Chunk, sections: tuple[str, ...]) -> bool:
-    """By its label or, in a drug label, the section at the top of its headings.
-
-    Labels put boxes around doses; such a box belongs to the section that it is in.
-    """
+    """By its label or, in a drug label, the section at the top of its headings."""
     top = _NO_SECTION
     if chunk.source == "spl":
         top = label_of(str(chunk.metadata.get("heading", "")).split(BELOW)[0])
-    boxed = chunk.section_label == _BOX and top not in (_NO_SECTION, _BOX, "warnings")
-    return top in sections or (chunk.section_label in sections and not boxed)
+    return top in sections or chunk.section_label in sections
 
 
 def _mapping(node: Node | None) -> MappingNode:

@@ -56,17 +56,6 @@ def test_lifting_counts_where_it_lifts_something_else() -> None:
     assert not asked(DOSE, chunk("alfa"), factor=1.4).lifts_others
 
 
-def test_a_box_belongs_to_the_section_of_the_label_that_it_is_in() -> None:
-    box = chunk(
-        "alfa",
-        "boxed_warning",
-        source="spl",
-        metadata={"heading": "DOSAGE AND ADMINISTRATION > Adults"},
-    )
-    assert DOSE.is_answered_by(box)
-    assert not DOSE.is_answered_by(chunk("alfa", "boxed_warning", source="spl"))
-
-
 def test_figures_of_a_part() -> None:
     nothing = Question("dose of gamma", "gamma", "dev", "nothing", ("dosage",))
     rows = [asked(DOSE, chunk("alfa"), chunk("beta")), asked(nothing)]

@@ -1,9 +1,9 @@
 """What must a passage be about to answer a question: which names does the question give?
 
 A name is a drug (``drugs.py``, or what documents at hand are about), the number of a record, a
-trial's acronym, a word that is written as a name (Zyntarex), or a group of people to which the dose
-for an adult does not apply. Everything else in a question may be put in other words, and is left
-to the measure of confidence (``evidence/confidence.py``).
+trial's acronym, the code of a compound (DS-8201a), a word that is written as a name (Zyntarex), or
+a group of people to which the dose for an adult does not apply. Everything else in a question may
+be put in other words, and is left to the measure of confidence (``evidence/confidence.py``).
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*")
 _NOT_ALNUM = re.compile(r"[\W_]+")
 _TRIAL = re.compile(r"[A-Z]{3,}[-\u2010\u2011][A-Za-z0-9]+")
 _CALLED = re.compile(r"(?<![^\W_])([A-Z][A-Z0-9-]{3,})\s+(?:trial|study)\b")
+_COMPOUND = re.compile(
+    r"[A-Z][A-Za-z]{0,5}[-\u2010\u2011]?\d{3,7}[A-Za-z]?|[A-Z]{3,5}[-\u2010\u2011]\d{2}"
+    r"|[a-z]{2,5}[-\u2010\u2011]?\d{3,7}[a-z]?"
+)
 _WRITTEN_AS_NAME = re.compile(r"[A-Z][a-z]{3,}")
 _AGE = re.compile(r"(?<!\d)(\d{1,2})[- ]?(?:years?|months?|weeks?|days?)[- ]old\b", re.IGNORECASE)
 _GROWN_UP = 18
@@ -96,9 +100,15 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
         if word.lower() in STOP_WORDS or any(pattern.search(word) for pattern in people):
             continue
         plain = folded(word)
+        is_code = word in trials or _COMPOUND.fullmatch(word)
+        acid = f"{word} {words[at + 1][0]}" if at + 1 < len(words) else ""
         if is_drug(word) or plain in known:
             kind = Kind.DRUG
-        elif word in trials or (at and not titled and _WRITTEN_AS_NAME.fullmatch(word)):
+        elif acid.casefold().endswith("ic acid") and is_drug(acid):
+            others = (_forms(one)[0] for one in other_names(acid) if " " not in one)
+            yield Name(Kind.DRUG, acid, tuple(sorted({base(word), *others})))
+            continue
+        elif is_code or (at and not titled and _WRITTEN_AS_NAME.fullmatch(word)):
             kind = Kind.NAME
         else:
             continue

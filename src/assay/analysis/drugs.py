@@ -17,11 +17,11 @@ from assay.analysis.spelling import folded
 _STEMS = """
 adol afil alol ampicillin anserin antel apine arabine asone asvir azepam azocine azolam
 azole azoline bactam bamate bapentin barbital begron bendan bercept buvir caftor caine
-calcet capone cavir ceptin ciclib ciclovir ciguat cillin citabine clast clotide codone
+calcet capone catib cavir ceptin ciclib ciclovir ciguat cillin citabine clast clotide codone
 conazole coxib curium curonium cycline darone degib denoson dipine domide dopa dronate entan
-ercept farin faxine fenac fenacin fenadine fentanil fibrate floxacin formin fosfamide fovir
+ercept estrant farin faxine fenac fenacin fenadine fentanil fibrate floxacin formin fosfamide fovir
 fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin glinide glipizide
-gliptin glitazone glutide grastim grel grelor idone ilide imibe kacin kinra leucel limus
+gliptin glitazone glutide grastim grel grelor idone ifene ilide imibe kacin kinra kiren leucel limus
 lisib lukast lutamide mab mantine micin morphone mustine mycin natide nercept nib nidazole
 olol olone onide oquine orphan orphine oxacin oxetine oxicam paratide parib parin patide
 penem peridol peridone phosphamide phylline piprazole pitant plase platin poetin pramine

@@ -17,7 +17,6 @@ from assay.model.document import DocumentRow, StoredDocument
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
-    from assay.ingest.watch import Columns
     from assay.ingest.watch import Progress as Step
     from assay.model.document import Chunk, Document
     from assay.store.corpus import Written
@@ -99,7 +98,9 @@ def ingest(
     profile: str = "auto",
     skip_empty: bool = False,
     keep_going: bool = False,
-    columns: Columns | None = None,
+    id_field: str = "",
+    text_field: Sequence[str] = (),
+    title_field: str = "",
     index: bool = True,
     progress: Progress = silent,
     note: Callable[[str], None] = lambda text: None,
@@ -108,12 +109,13 @@ def ingest(
     """Read a file or folder into the workspace and, with ``index``, make it searchable.
 
     With ``keep_going``, a file or document that cannot be read is passed over and counted. What the
-    corpus itself lists as deleted (updates of MEDLINE) is deleted. ``columns`` names the fields of
-    rows that hold id, text and title. ``note`` is called with what was
+    corpus itself lists as deleted (updates of MEDLINE) is deleted. ``id_field``,
+    ``text_field`` and ``title_field`` name fields of rows (JSON, CSV). ``note`` is called with what was
     left out or read differently; ``stopped``, where it ends half-way, with the number of documents
     that are stored and not indexed.
     """
     from assay.ingest import read_corpus
+    from assay.ingest.watch import Columns
 
     if index:  # a missing model should be known before anything is read
         workspace.open_encoders()
@@ -134,7 +136,7 @@ def ingest(
         told,
         skip_empty=skip_empty,
         keep_going=keep_going,
-        columns=columns,
+        columns=Columns(id_field, tuple(text_field), title_field),
     )
     before = workspace.store.last_change()
     try:

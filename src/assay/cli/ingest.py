@@ -46,7 +46,6 @@ def command(
     """Read documents into the workspace and make them searchable."""
     from assay.app.workspace import Workspace
     from assay.cli.progress import limited_notes, staged_progress
-    from assay.ingest.watch import Columns
     from assay.model.codec import encode
 
     settings = configuration(ctx)
@@ -57,7 +56,9 @@ def command(
             profile=profile,
             skip_empty=skip_empty,
             keep_going=keep_going,
-            columns=Columns(id_field, tuple(text_field or ()), title_field),
+            id_field=id_field,
+            text_field=text_field or (),
+            title_field=title_field,
             index=index,
             progress=progress,
             note=limited_notes(),

@@ -21,24 +21,32 @@ ENOUGH = 0.5  # confidence from which a question is answered
 LOOKED_AT = 8  # passages that are read
 _STOP_TEXT = """
 a about after an and any are as at be been before being between both but by can could did do does
-during for from get give given had happen happens has have her his how i if in into is it its
-itself long many may me might more most much must my no nor not of off often on once one or other
-our out over patient patients people per said say says should so some someone such take taken tell
-than that the their them then there these they this those through to told under until up was we
-were what when where which while who whom why will with would you your
+during each every for from get give given had happen happens has have her his how i if in into is
+it its itself long many may me might more most much must my no nor not of off often on once one or
+other our out over patient patients people per said say says should so some someone such take
+taken tell than that the their them then there these they this those through to told under until
+up was we were what when where which while who whom why will with would you your
 """
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 _LIGHT_TEXT = """
-adult adults case cases come comes common day days difference drug drugs effect effects frequent
-general good group groups high hour hours kind level levels low main maximum medication medications
-medicine medicines men minimum minute minutes month months new normal number old overall part
-participant participants percent percentage plus proportion rate rates receive received recommended
-reported result results safe safely same share start started starting studies study subject
-subjects take takes taking therapy time times total treat treated treatment treatments trial
-trials use used uses using usual week weeks women year years
+adult adults against case cases combination combined come comes common compared comparison day
+days difference different drug drugs effect effects frequent general good group groups high hour
+hours kind level levels low main maximum medication medications medicine medicines men minimum
+minute minutes month months new normal number old overall part participant participants percent
+percentage plus proportion rate rates receive received recommended reported result results safe
+safely same share start started starting studies study subject subjects take takes taking therapy
+time times together total treat treated treatment treatments trial trials use used uses using
+usual versus week weeks women year years
 """
 LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 """Words that say nothing of what a question is about."""
+_SECTION_TEXT = """
+adverse contraindicated contraindications criteria dosage dose dosing effects eligible enter events
+excluded indicated indications interact interactions join part participate precautions reactions
+recommended side trial use used warnings
+"""
+OF_SECTIONS = frozenset(analyse(_SECTION_TEXT).terms)
+"""Words that name a section rather than what it says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,18 @@ about a query if none of the passages has the drug or record that it names, or i
 are below the floor: a logistic model of the signals in ``confidence.py``, fitted to tell queries
 that a collection can serve from those on other subjects. ``bench/floor.py`` fits it and prints how
 well it does (design/036). A dense model without weights has no floor but names.
+
+Who asks for the doses or adverse events of a drug is not served by a trial of another drug that
+mentions it. Interactions and contraindications are of two drugs; the label of either has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analysis.asked import Kind, Name, names_asked
-from assay.analysis.words import analyse
+from assay.analysis.words import analyse, vocabulary
 from assay.evidence.confidence import (
     ENOUGH,
     LOOKED_AT,
@@ -23,11 +26,15 @@ from assay.evidence.confidence import (
     signals,
     words_of,
 )
-from assay.evidence.gather import called_in, names_of_document
+from assay.evidence.gather import called_in, is_of_another, names_of_document
+from assay.ingest.sections import section_of
 from assay.model.answers import Passage
 
 FLOOR = 0.05
 FLOOR_OF_WORDS = 0.02  # words alone tell less
+# what is said of a drug in documents about it, by the intents of a query (``data/intents.yaml``)
+OF_ITS_OWN = frozenset({"adverse_events", "contraindications", "dosage", "indications", "warnings"})
+CONTRAINDICATIONS = "contraindications"
 HALF = 0.5  # a passage with so many of the key words is about the query, however far its meaning
 TOPIC_BY_WORDS = Weights(0.0, 4.90, 3.49, -5.23)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
@@ -47,10 +54,25 @@ class Judged:
     missing: tuple[str, ...] = ()
 
 
+def nowhere(name: Name) -> bool:
+    """Nothing is known beyond the passages."""
+    return False
+
+
 def judge(
-    query: str, passages: Sequence[Passage], dense_model: str = "", synonyms: Sequence[str] = ()
+    query: str,
+    passages: Sequence[Passage],
+    dense_model: str = "",
+    synonyms: Sequence[str] = (),
+    intents: Collection[str] = (),
+    *,
+    is_elsewhere: Callable[[Name], bool] = nowhere,
 ) -> Judged:
-    """Whether the best passages are about a query; what ``synonyms`` added to it counts as well."""
+    """Whether the best passages are about a query; what ``synonyms`` added to it counts as well.
+
+    ``intents`` are the kinds of section that it asks for. ``is_elsewhere`` says whether documents
+    beyond the best passages are about a name.
+    """
     best = passages[:LOOKED_AT]
     if not best:
         return Judged(None)
@@ -58,12 +80,19 @@ def judge(
     sure = topic(read, dense_model)
     called = (name for passage in best for name in called_in(passage.chunk))
     names = [name for name in names_asked(query, called) if name.kind is not Kind.PEOPLE]
-    if any(_is_met(name, passages) for name in names) or _has_any(synonyms, best):
-        return Judged(sure)
     certain = [name for name in names if name.kind is not Kind.NAME]
-    if certain or (names and sure is not None and sure < ENOUGH):
-        missing = tuple(name.text for name in certain or names)
-        return Judged(sure, f"nothing here is about {' or '.join(missing)}", missing)
+    serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
+    if any(_is_called(name, best) or _is_met(name, serving) for name in names):
+        return Judged(sure)
+    if _has_any(synonyms, best, serving):
+        return Judged(sure)
+    missing = certain or (names if sure is not None and sure < ENOUGH else [])
+    if missing and not any(map(is_elsewhere, missing)):
+        texts = tuple(name.text for name in missing)
+        reason = f"nothing here is about {' or '.join(texts)}"
+        if any(_is_met(name, best) for name in missing):
+            reason += ", which is only mentioned"
+        return Judged(None if sure is None else min(sure, FLOOR), reason, texts)
     floor = FLOOR_OF_WORDS if read.closeness is None else FLOOR
     if sure is not None and sure < floor and read.covered < HALF:
         return Judged(sure, "nothing here seems to be about this")
@@ -78,12 +107,32 @@ def topic(read: Signals, dense_model: str = "") -> float | None:
     return None if weights is None else logistic(weights, read)
 
 
+def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[Passage]:
+    """The passages that serve a query for a drug by mentioning it."""
+    if not intents or not OF_ITS_OWN.issuperset(intents):
+        return passages
+    has_both = CONTRAINDICATIONS in intents
+    return [
+        one
+        for one in passages
+        if not is_of_another(one.chunk)
+        or (has_both and section_of(one.chunk.section_label) == CONTRAINDICATIONS)
+    ]
+
+
+def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
+    return any(name.is_in(names_of_document(one.chunk)) for one in passages)
+
+
 def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
-    return any(
-        name.is_in(one.chunk.text) or name.is_in(names_of_document(one.chunk)) for one in passages
-    )
+    return any(name.is_in(one.chunk.text) for one in passages)
 
 
-def _has_any(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
+def _has_any(synonyms: Sequence[str], called: Sequence[Passage], met: Sequence[Passage]) -> bool:
+    """Whether a document is called by all words of a synonym, or a passage has them."""
     wanted = [frozenset(words) for text in synonyms if (words := analyse(text).terms)]
-    return any(words <= words_of(one.chunk, words) for words in wanted for one in passages)
+    return any(
+        any(words <= vocabulary(names_of_document(one.chunk)).among(words) for one in called)
+        or any(words <= words_of(one.chunk, words) for one in met)
+        for words in wanted
+    )

@@ -3,7 +3,9 @@
 A question that names a drug, record or trial (``asked.py``) is answered by documents of
 that name. The label of another drug, and a trial of other treatments, answer nothing even where
 they mention it. Any other document may, but only with a sentence that has the name. Of several
-names each must be met, by one passage or by all of them together.
+names each must be met, by one passage or by all of them together; where a document is about all of
+the drugs, one about other combinations of them does not answer. Of documents about a drug, those
+that speak of the condition in question answer before those about other conditions.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.drugs import is_drug
 from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
-from assay.evidence.confidence import LIGHT
+from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
 
@@ -31,6 +33,15 @@ _CONDITION = re.compile(
     r"[^,;:?.(])+)",
     re.IGNORECASE,
 )
+_PUNCTUATION = re.compile(r"[^\w\s'’-]+")
+_STUDY = re.compile(
+    r"\b(?:randomi[sz]ed|trial|placebo|double[- ]blind|phase [IV1-4]+|effects? of|efficacy"
+    r"|versus)\b",
+    re.IGNORECASE,
+)
+_EVENTS = re.compile(
+    r"\b(adverse|side|undesirable)[- ](?:drug )?(?:effects?|events?|reactions?)\b", re.IGNORECASE
+)  # events alone are none of them
 _NO_WORD = 2  # letters: Crohn's
 _LONG_WORD = 6
 _BEGINNING = 7  # letters in which two forms of one word agree: albuminuric, albuminuria
@@ -41,10 +52,14 @@ _DENIALS = ("non", "not", "no", "without")
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A passage that is about what was asked; a quoted sentence must have each of ``must_say``."""
+    """A passage that is about what was asked; a quoted sentence must have each of ``must_say``.
+
+    ``others`` are names that its document is not called by: what it says of them has the name.
+    """
 
     passage: Passage
     must_say: tuple[Name, ...] = ()
+    others: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +86,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     held = [_held(names, passage) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
-    kept: list[tuple[Passage, _Held]] = [
+    kept = [
         (passage, one)
         for passage, one in zip(passages, held, strict=True)
         if _admissible(one, passage.chunk, strict, treatments)
@@ -79,15 +94,25 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
-    whole = [(passage, one) for passage, one in kept if one.met.issuperset(asked)]
-    about = [Support(passage, _must_say(passage, one, strict)) for passage, one in whole or kept]
+    if any(one.by_name.issuperset(treatments) for _, one in kept):
+        kept = [
+            (passage, one) for passage, one in kept if not _is_of_more(passage, one, treatments)
+        ]
+    whole = _with_all(names, kept) or _with_all(asked, kept) or kept
+    of_it = _of_condition(question, names, [passage for passage, _ in whole])
+    about = [
+        Support(passage, _must_say(passage, one, strict), _not_called(one, strict))
+        for passage, one in whole
+        if passage.chunk.doc_id in of_it
+    ]
     return Evidence(names, () if missing else tuple(about), missing)
 
 
 def unsaid(question: str, evidence: Evidence) -> str:
     """What a question asks of its names that no passage about them has a word for, if anything.
 
-    That is the condition for which a drug is given or a word of it, or all that is asked.
+    That is the condition for which a drug is given or a word of it, or all that is asked. The name
+    of a section need not be said within it.
     """
     names = [name for name in evidence.names if name.kind is not Kind.PEOPLE]
     if not names:
@@ -96,8 +121,11 @@ def unsaid(question: str, evidence: Evidence) -> str:
     said = frozenset[str]().union(
         *(vocabulary(text).every for one in chunks for text in (one.title, one.text))
     )
+    if any(one.passage.is_asked_for for one in evidence.about):
+        said |= OF_SECTIONS
     beginnings = {word[:_BEGINNING] for word in said if len(word) >= _BEGINNING}
     forms = {form for name in names for form in name.forms}
+    rest = _without(question, names)  # DS-8201a is no word 8201a
 
     def content(text: str) -> dict[str, bool]:
         return {
@@ -111,11 +139,14 @@ def unsaid(question: str, evidence: Evidence) -> str:
             and not names_people(word)
         }
 
-    for match in _CONDITION.finditer(question):
+    for match in _CONDITION.finditer(rest):
         lacking = [word for word, known in content(match[1]).items() if not known]
         if lacking:
             return match[1].strip()
-    asked = content(question)
+    asked = {
+        match[0]: not said.isdisjoint(analyse(match[1]).terms) for match in _EVENTS.finditer(rest)
+    }
+    asked |= content(_EVENTS.sub(" ", rest))
     return "" if any(asked.values()) else " and ".join(asked)
 
 
@@ -152,6 +183,64 @@ def _must_say(passage: Passage, held: _Held, strict: Sequence[Name]) -> tuple[Na
     return () if spoken or not held.by_name.isdisjoint(strict) else tuple(strict)
 
 
+def _is_of_more(passage: Passage, held: _Held, treatments: frozenset[Name]) -> bool:
+    """Whether a document is about some of the drugs in question together with others."""
+    asked = {form for name in treatments for form in name.forms}
+    return not held.by_name.issuperset(treatments) and any(
+        is_drug(word) and base(word) not in asked for word in _WORD.findall(passage.chunk.title)
+    )
+
+
+def _with_all(
+    names: Sequence[Name], passages: Sequence[tuple[Passage, _Held]]
+) -> list[tuple[Passage, _Held]]:
+    return [(passage, held) for passage, held in passages if held.met.issuperset(names)]
+
+
+def _not_called(held: _Held, strict: Sequence[Name]) -> tuple[Name, ...]:
+    return tuple(name for name in strict if name not in held.by_name)
+
+
+def _of_condition(
+    question: str, names: Sequence[Name], passages: Sequence[Passage]
+) -> frozenset[str]:
+    """The documents that speak of the condition in question; all of them where none does."""
+    texts: dict[str, list[str]] = {}
+    for one in passages:
+        chunk = one.chunk
+        texts.setdefault(chunk.doc_id, [names_of_document(chunk)]).append(chunk.text)
+    kept = frozenset(texts)
+    if len(kept) < 2 or not any(name.kind is Kind.DRUG for name in names):
+        return kept
+    for match in _CONDITION.finditer(_without(question, names)):
+        words = [base(word) for word in _WORD.findall(match[1]) if folded(word) not in LIGHT]
+        phrase = f" {' '.join(words)} "
+        if not phrase.strip():
+            continue
+        having = {
+            doc_id
+            for doc_id in kept
+            if any(phrase in _side_by_side(text) for text in texts[doc_id])
+        }
+        kept = frozenset(having) or kept
+    return kept
+
+
+def _without(question: str, names: Sequence[Name]) -> str:
+    for name in names:
+        question = question.replace(name.text, " ")
+    return question
+
+
+@lru_cache(maxsize=1_024)
+def _side_by_side(text: str) -> str:
+    """The words of a text; what punctuation keeps apart does not stand together."""
+    parts = (
+        " ".join(base(word) for word in _WORD.findall(part)) for part in _PUNCTUATION.split(text)
+    )
+    return f" {' , '.join(parts)} "
+
+
 @dataclass(frozen=True, slots=True)
 class _Held:
     """The names that a passage meets, and those by which its document is called."""
@@ -175,12 +264,14 @@ def _admissible(
         return True
     if held.met.isdisjoint(strict):
         return False
-    return not (treatments and held.by_name.isdisjoint(strict) and _is_of_another(chunk))
+    return not (treatments and held.by_name.isdisjoint(strict) and is_of_another(chunk))
 
 
-def _is_of_another(chunk: Chunk) -> bool:
+def is_of_another(chunk: Chunk) -> bool:
     """Whether a document is about certain treatments; asked only where none of them is meant."""
-    if _TRIAL.match(chunk.doc_id) or any(map(is_drug, _WORD.findall(chunk.title))):
+    if _TRIAL.match(chunk.doc_id) or _STUDY.search(chunk.title):
+        return True
+    if any(map(is_drug, _WORD.findall(chunk.title))):
         return True
     given = [text for key in _TREATMENTS for text in _texts(chunk.metadata.get(key))]
     return any(text.casefold() not in _NO_TREATMENT for text in given)

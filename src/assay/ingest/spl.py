@@ -1,8 +1,10 @@
 """What do drug labels (HL7 Structured Product Labeling) say, section by section?
 
-A section's label comes from its LOINC code; an unclassified section takes that of its parent. If a
-section has a title and nothing below it, the title is its text: some labels list contraindications
-that way. The set id names the label across versions, so it is the document's id.
+A section's label comes from its LOINC code; an unclassified section takes that of its parent, and
+so does whatever stands within a dosage section. Some labels draw boxes around doses by the code of
+boxed warnings: within another section such a box is one only if it says "warning". If a section has
+a title and nothing below it, the title is its text: some labels list contraindications that way.
+The set id names the label across versions, so it is the document's id.
 Highlights (``excerpt``) repeat the sections and are left out.
 """
 
@@ -44,6 +46,9 @@ NOTE = replace(CELL, skip=frozenset({"footnoteRef"}))
 TITLE = ElementRules(blocks=frozenset({"br", "suffix"}))
 INGREDIENTS = ("ingredient", "activeIngredient")
 NDC = "2.16.840.1.113883.6.69"
+DOSAGE, BOX = "dosage", "boxed_warning"
+WARNED_IN = frozenset({"", "other", "warnings", BOX})  # where a box is always a warning
+WARNING = re.compile(r"\W*(?:boxed |black box )?warnings?\b", re.IGNORECASE)
 LONGEST_NAME = 120  # characters of a title that names a drug; longer ones are sentences
 
 
@@ -115,6 +120,11 @@ def _is_title_only(section: Element, text: Element | None) -> bool:
 def _label_of(section: Element, title: str, parent: str) -> str:
     code = section.find("code")
     known = LOINC.get(code.get("code") or "") if code is not None else None
+    if known == BOX and parent not in WARNED_IN:
+        said = (title, one_line(section.find("text"), READING))
+        return BOX if any(map(WARNING.match, said)) else parent
+    if parent == DOSAGE:
+        return parent
     return known or (parent if parent not in {"", "other"} else label_of(title))
 
 

@@ -38,11 +38,15 @@ class NumberCheck:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One result of a search, as an answerer sees it; best first in any list of them."""
+    """One result of a search, as an answerer sees it; best first in any list of them.
+
+    ``is_asked_for`` where it is of a section that the question asks for, about its subject.
+    """
 
     chunk: Chunk
     score: float = 0.0
     component_scores: Mapping[str, float | None] = field(default_factory=dict)
+    is_asked_for: bool = False
 
 
 class Answerer(Protocol):

@@ -11,14 +11,16 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from assay.analysis.asked import Kind, Name
 from assay.errors import SearchUnavailableError, UsageError
 from assay.evidence.confidence import LOOKED_AT
 from assay.evidence.floor import Judged, judge
 from assay.model.query import ExplainsTerms
 from assay.plural import counted
-from assay.search.boost import Lexicon
+from assay.search.boost import Lexicon, detect
 from assay.search.coordinator import Answers
 from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
@@ -28,7 +30,7 @@ from assay.search.ranking import Candidate, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
-from assay.search.response import FoldedHit, SearchHit, SearchResponse
+from assay.search.response import INTENT_RULE, FoldedHit, SearchHit, SearchResponse
 from assay.search.snapshot import Snapshot
 from assay.search.snippet import snippet, wanted_stems
 
@@ -244,9 +246,27 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
         for rank, candidate in enumerate(best, start=1)
     ]
     question = prepared.question
-    judged = judge(question.plain, passages, prepared.dense_model, question.synonyms)
+    # what is asked for does not depend on whether it is boosted
+    detected = detect(question.plain, prepared.lexicon, options.query_intent)
+    intents = {one.intent for one in detected if one.rule == INTENT_RULE}
+    judged = judge(
+        question.plain,
+        passages,
+        prepared.dense_model,
+        question.synonyms,
+        intents,
+        is_elsewhere=partial(_is_elsewhere, prepared.index, ranking),
+    )
     misspelt = judged.missing and prepared.reading.did_you_mean
     return Judged(judged.confidence) if misspelt else judged
+
+
+def _is_elsewhere(index: Snapshot, ranking: Ranking, name: Name) -> bool:
+    """Whether a candidate's document is called so; what may be any word is only looked up."""
+    if name.kind is Kind.NAME:
+        return index.words is not None and any(map(index.words.frequency, name.forms))
+    labels = index.labels([one.fused.key for one in ranking.boosted])
+    return any(name.is_in(names) for names in {one.names for one in labels.values()})
 
 
 def _below(judged: Judged, withheld: int) -> str:

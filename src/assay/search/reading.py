@@ -15,6 +15,7 @@ from assay.analysis.identifiers import Mention, code_of, mentions
 from assay.analysis.language import language_of
 from assay.analysis.query import Asked, read
 from assay.analysis.words import analyse, tokens, written_words
+from assay.evidence.confidence import STOP_WORDS
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit, WordIndex
 from assay.search.question import Question
@@ -171,7 +172,7 @@ def with_unknown_words(
     for one in reading.identified:
         rest = rest.replace(one, " ")
     cuts = {word: analyse(word) for word in dict.fromkeys(written_words(rest))}
-    asked = {word: cut for word, cut in cuts.items() if cut.terms}
+    asked = {word: cut for word, cut in cuts.items() if cut.terms and word not in STOP_WORDS}
     whole = {word: (*cut.forms, code_of(word)) for word, cut in asked.items()}
     known = words.counts(
         [term for word, cut in asked.items() for term in (*cut.terms, *whole[word])]

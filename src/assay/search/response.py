@@ -17,6 +17,7 @@ from assay.search.facets import Facet
 from assay.search.snippet import Snippet
 
 RERANKER = "reranker"
+TABLE_RULE, INTENT_RULE = "table", "intent"  # the rules by which sections are asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,10 @@ class SearchHit:
 
     def passage(self) -> Passage:
         """The result as an answerer sees it."""
-        return Passage(self.chunk, self.score, self.component_scores)
+        asked = self.about_subject and any(
+            one.rule in (TABLE_RULE, INTENT_RULE) for one in self.boosts
+        )
+        return Passage(self.chunk, self.score, self.component_scores, asked)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

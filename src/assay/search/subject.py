@@ -8,13 +8,14 @@ within that subject, or the dose of another drug comes first. The rule:
    are written together (IL-6), or stand together in the name of a candidate's document (heart
    failure), are one term. Its synonyms, where search adds them, stand for a term.
 2. A document's **names** are its title, its id, and the drugs, conditions, interventions and
-   keywords that it is filed under. The **key** is the rarest term, in the whole index, among those
-   that the name of any candidate's document contains; a chunk is about the subject only if its own
-   document is named so. Where no document is named with any term, the key is the rarest of all, and
-   the text of the chunk must contain it.
+   keywords that it is filed under. The **key** is a term that the name of any candidate's document
+   contains: the rarest in the whole index, but a drug before its condition. A chunk is about the
+   subject only if its own document is named so. Where no document is named with any term, the key
+   is the rarest of all, and the text of the chunk must contain it.
 3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``. A word that
    the index does not have weighs most, so nothing is about a drug that is not there. The code of
-   a document (NCT00001832), where one is named so, is enough by itself.
+   a document (NCT00001832), where one is named so, is enough by itself, and so is a drug in its
+   own document: one whose title has no words but the names it is filed under, as labels have.
 
 Who restricts a search to documents or interviews has named the subject: every candidate is about
 it. The same holds for a query without terms ("adverse events"). A query that is the title of a
@@ -33,12 +34,18 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Protocol
 
-from assay.model.names import words
+from assay.analysis.drugs import is_drug
+from assay.model.names import BETWEEN, words
 
 ENOUGH = 0.6  # share of the terms' weights
 DESCRIBING = 3  # terms; with fewer, a query names one thing
 TITLE_WORDS = 6  # so many words of a query, all in one name, are a title
 _CODE = re.compile(r"[a-z]{2,6}\d{5,}")
+_TITLES_OF_LABELS = """
+capsule characteristic drug for information injection insert label leaflet of oral package patient
+prescribing product solution summary tablet
+"""
+_OF_PRODUCTS = frozenset(_TITLES_OF_LABELS.split())
 _BETWEEN_WORDS = r"[\W_]+"
 _TOGETHER = re.compile(r"[^\W_]+(?:[-‐‑/'’.][^\W_]+)*")
 
@@ -59,10 +66,11 @@ class Subject:
     """What a query is about: runs of terms that stand side by side in it.
 
     A term is a folded text of one or more words; a number is one only beside others (type 2
-    diabetes). ``whole`` is the folded query.
+    diabetes). ``typed`` has the same runs in the words of the query, ``whole`` is all of it folded.
     """
 
     runs: tuple[tuple[str, ...], ...]
+    typed: tuple[tuple[str, ...], ...]
     whole: str
 
     @property
@@ -73,24 +81,43 @@ class Subject:
 
 def subject_of(query: str, reads: Reads) -> Subject:
     """The subject of a query: rule 1, but for the names of documents."""
-    tokens = [words(token) for token in _TOGETHER.findall(query)]
+    typed = _TOGETHER.findall(query)
+    tokens = [words(token) for token in typed]
     flat = tuple(word for token in tokens for word in token)
     intent, general = reads.intent_words(flat), reads.general
-    runs: list[list[str]] = [[]]
+    runs: list[list[tuple[str, str]]] = [[]]
     at = 0
-    for token in tokens:
+    for token, text in zip(tokens, typed, strict=True):
         positions = range(at, at + len(token))
         at += len(token)
         if any(at in intent for at in positions) or all(word in general for word in token):
             runs.append([])
         else:
-            runs[-1].append(" ".join(token))
-    return Subject(tuple(tuple(run) for run in runs if run), " ".join(flat))
+            runs[-1].append((" ".join(token), text))
+    return Subject(
+        tuple(tuple(term for term, _ in run) for run in runs if run),
+        tuple(tuple(text for _, text in run) for run in runs if run),
+        " ".join(flat),
+    )
 
 
 def _is_code(term: str) -> bool:
     """Whether a term looks like the code of a record: letters, then a long number."""
     return _CODE.fullmatch(term) is not None
+
+
+def _is_drug(form: str) -> bool:
+    return any(map(is_drug, form.split()))
+
+
+@lru_cache(maxsize=4_096)
+def _is_own(names: str, forms: tuple[str, ...]) -> bool:
+    """Whether a title has one of these forms, and nothing else but names and kinds of product."""
+    title, *others = names.strip().split(BETWEEN)
+    if not any(f" {form} " in f" {title} " for form in forms):
+        return False
+    named = {word for name in (*others, *forms) for word in name.split()}
+    return all(word in named or word in _OF_PRODUCTS for word in title.split())
 
 
 def _is_name(term: str) -> bool:
@@ -150,17 +177,27 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which candidates are about the subject; ``weights`` are those of its terms."""
+    """Which candidates are about the subject; ``weights`` are those of its terms.
+
+    ``typed`` has the terms in the words of the query.
+    """
 
     by: By
     weights: Mapping[str, float] = field(default_factory=dict)
     key: str = ""
     pool: Pool | None = None
+    is_drug: bool = False
+    typed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """What the query names."""
-        return tuple(self.weights)
+        """What the query names, in its own words."""
+        return tuple(self.typed.get(term, term) for term in self.weights)
+
+    @property
+    def named(self) -> str:
+        """The key, in the words of the query."""
+        return self.typed.get(self.key, self.key)
 
     @property
     def is_description(self) -> bool:
@@ -172,6 +209,11 @@ class Scope:
         """Whether the query names one thing, rather than describing it."""
         return self.pool is not None and (len(self.weights) < DESCRIBING or _is_code(self.key))
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is named by a document or a drug, or is one term: more may be just words."""
+        return self.by is By.NAMES or self.is_drug or len(self.weights) == 1
+
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
         found = dict.fromkeys(places, self.pool is None and self.by is not By.TITLE)
@@ -181,8 +223,19 @@ class Scope:
         if _is_code(self.key):
             codes = [f" {term} " for term in self.weights if _is_code(term)]
             return {at: any(code in names[at] for code in codes) for at in found}
-        found.update(dict.fromkeys(self._with_enough(self._with_key([*found])), True))
+        with_key = self._with_key([*found])
+        own = self.own(with_key)
+        found.update(dict.fromkeys(own, True))
+        rest = [at for at in with_key if at not in own]
+        found.update(dict.fromkeys(self._with_enough(rest), True))
         return found
+
+    def own(self, places: Iterable[int]) -> set[int]:
+        """Those of the places whose document is the drug's own."""
+        if self.pool is None or not self.is_drug:
+            return set()
+        forms, names = self.pool.forms(self.key), self.pool.names
+        return {at for at in places if _is_own(names[at], forms)}
 
     def _with_key(self, places: Sequence[int]) -> Sequence[int]:
         """Those whose document is named with the key, or that have it in their text."""
@@ -209,19 +262,26 @@ GIVEN = Scope(By.FILTERS)
 
 def scope_of(subject: Subject, pool: Pool) -> Scope:
     """The scope of a subject among these candidates: rules 2 and 3."""
-    every = "".join(dict.fromkeys(pool.names))
+    distinct = dict.fromkeys(pool.names)
+    every = "".join(distinct)
     if subject.whole.count(" ") + 1 >= TITLE_WORDS and f" {subject.whole} " in every:
         return Scope(By.TITLE, dict.fromkeys(subject.terms, 1.0))
-    joined = (term for run in subject.runs for term in _joined(run, every, pool.others))
-    terms = [term for term in dict.fromkeys(joined) if _is_name(term)]
-    weights = {term: max(map(pool.rarity, term.split())) for term in terms}
+    typed: dict[str, str] = {}
+    for run, written in zip(subject.runs, subject.typed, strict=True):
+        for at, end in _joined(run, every, pool.others):
+            typed.setdefault(" ".join(run[at:end]), " ".join(written[at:end]))
+    weights = {term: max(map(pool.rarity, term.split())) for term in typed if _is_name(term)}
     weights = {term: weight for term, weight in weights.items() if weight > 0}
     if not weights:
         return Scope(By.NOTHING)
     named = [t for t in weights if any(f" {form} " in every for form in pool.forms(t))]
     codes = [term for term in named if _is_code(term)]
-    key = max(codes or named or weights, key=lambda term: (weights[term], term))
-    return Scope(By.NAMES if named else By.TEXT, weights, key, pool)
+    own = {t for t in named if any(_is_own(names, pool.forms(t)) for names in distinct)}
+    drugs = {term for term in named if any(map(_is_drug, pool.forms(term)))}
+    drugs = (drugs & own) or drugs or own
+    key = max(codes or drugs or named or weights, key=lambda term: (weights[term], term))
+    of_drug = key in drugs if named else _is_drug(key)
+    return Scope(By.NAMES if named else By.TEXT, weights, key, pool, of_drug, typed)
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
@@ -237,11 +297,11 @@ def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
 
 def _joined(
     run: tuple[str, ...], names: str, others: Callable[[str], Sequence[str]]
-) -> Iterator[str]:
-    """The terms of a run; those that stand together in a name, or have synonyms, are one."""
+) -> Iterator[tuple[int, int]]:
+    """From where to where its terms go; those that stand in a name, or have synonyms, are one."""
     at = 0
     while at < len(run):
-        term = run[at]
+        start, term = at, run[at]
         at += 1
         while at < len(run):
             longer = f"{term} {run[at]}"
@@ -250,7 +310,7 @@ def _joined(
                 break
             term = longer
             at += 1
-        yield term
+        yield start, at
 
 
 def stands_in(term: str, text: str) -> bool:

@@ -181,3 +181,102 @@ def test_the_dose_of_an_adult_is_not_quoted_for_a_child_nor_the_other_way_round(
     assert "80 mg" not in ask("maximum dose of ZORVEX for a child", both)
     assert "20 mg" in ask("maximum dose of ZORVEX for a child", both)
     assert ask("maximum dose of ZORVEX", both).startswith("For adults the maximum dose is 80 mg")
+
+
+def answered(question: str, *passages: Passage) -> str:
+    """What the answerer says, whatever its confidence."""
+    return ExtractiveAnswerer(gate=0.0).answer(question, passages).text
+
+
+def test_a_document_on_the_condition_in_question_answers_for_a_drug() -> None:
+    """Another trial of the drug has the words of the condition too, but not side by side."""
+    right = passage("Breast cancer patients took 850 mg of metformin.", "NCT01", "Metformin")
+    other = passage(
+        "Metformin, a dose of 500 mg, lowered the risk of breast, lung and colon cancer.",
+        "psoriasis",
+        "Metformin in psoriasis",
+    )
+    question = "What is the dose of metformin in breast cancer?"
+    assert ExtractiveAnswerer(gate=0.0).answer(question, [other, right]).citations == (
+        "NCT01:chunk_0",
+    )
+    assert "500 mg" in answered("What is the dose of metformin?", other)
+
+
+def test_a_study_of_something_else_says_nothing_of_a_drug_it_mentions() -> None:
+    study = passage(
+        "The dose of acetaminophen was 1 g.", "PMC1", "The effect of camicinal on emptying"
+    )
+    guide = passage("The dose of acetaminophen is 1 g.", "guide", "Pain at home")
+    assert answered("What is the dose of acetaminophen?", study) == ""
+    assert "1 g" in answered("What is the dose of acetaminophen?", study, guide)
+
+
+def test_the_code_of_a_compound_is_a_name() -> None:
+    text = "Participants received 6.4 mg/kg of DS-8201a."
+    trial = Passage(Chunk("NCT03:chunk_0", "NCT03", text, "NCT03: DS-8201a"), is_asked_for=True)
+    costs = passage("The mean annual cost is 15,000 euros.", "costs", "Costs of care")
+    assert answered("What does DS-8201a cost?", trial, costs) == ""
+    assert "6.4 mg/kg" in answered("What dose of ds-8201a was received?", trial, costs)
+
+
+def test_what_is_said_of_two_drugs_names_both() -> None:
+    label = passage(
+        "Lipitor may interact with rifampin. Cyclosporine raises levels of Lipitor.",
+        "label",
+        "Lipitor",
+    )
+    said = answered("Does Lipitor interact with cyclosporine?", label)
+    assert said.startswith("Cyclosporine raises levels of Lipitor.")
+
+
+def test_sentences_of_the_section_in_question_come_first() -> None:
+    uses = Passage(Chunk("r:chunk_1", "r", "To regrow hair.", "Rogaine"), is_asked_for=True)
+    other = passage("For external use only.", "r", "Rogaine")
+    assert answered("What is Rogaine used for?", uses, other).startswith("To regrow hair. [1]")
+
+
+def test_a_range_that_ends_below_a_number_has_those_between() -> None:
+    rows = ("under 4 years | none", "4 to under 6 years | 5 mL", "6 to under 12 years | 10 mL")
+    table = passage("\n".join(("Age | Dose", "", *rows)), "syrup", "Syrup")
+    said = answered("syrup dose at age 7", table)
+    assert said.startswith("Age | Dose [1] 6 to under 12 years | 10 mL [1]")
+
+
+def test_a_price_that_nobody_states_is_not_made_up() -> None:
+    label = passage("Zelora costs patients little effort. It is taken daily.", "z", "Zelora")
+    said = ExtractiveAnswerer(gate=0.0).answer("What does Zelora cost?", [label])
+    assert said.refusal_reason == "the results have no sentence that says a price"
+
+
+def test_the_dose_of_another_arm_is_not_quoted() -> None:
+    text = "Pembrolizumab\nPembrolizumab 200 mg every 3 weeks.\nDocetaxel\n75 mg/m2 every 3 weeks."
+    chunk = Chunk("NCT09:chunk_0", "NCT09", text, "Pembrolizumab versus docetaxel")
+    arms = Passage(chunk, is_asked_for=True)
+    assert "75 mg" not in answered("What is the dose of pembrolizumab?", arms)
+    said = answered("What is the dose of docetaxel?", arms)
+    assert "75 mg/m2" in said
+    assert "200 mg" not in said
+
+
+def test_events_are_not_adverse_events() -> None:
+    about = passage("Aspirin lowers the risk of recurrent events.", "a", "Aspirin after infarction")
+    said = ExtractiveAnswerer(gate=0.0).answer("adverse events of aspirin", [about])
+    assert said.refusal_reason == "what was found about aspirin says nothing of adverse events"
+
+
+def test_of_two_treatments_a_trial_of_both_answers() -> None:
+    """Suramin is on no list of drugs: only the first document's name says what it is."""
+    both = passage("Paclitaxel begins after the dose of suramin.", "NCT1", "Suramin and paclitaxel")
+    one = passage("Twelve doses of paclitaxel every week.", "NCT2", "Ipatasertib + paclitaxel")
+    said = ExtractiveAnswerer(gate=0.0).answer("suramin dose with paclitaxel", [both, one])
+    assert said.citations == ("NCT1:chunk_0",)
+
+
+def test_a_trial_of_both_drugs_answers_and_one_of_another_combination_does_not() -> None:
+    both = passage("The dose of zelomab was 3 mg, of apixaban 5 mg.", "NCT1", "Zelomab + apixaban")
+    one = passage(
+        "A dose of zelomab of 9 mg is allowed with apixaban.", "NCT2", "Nivolumab, apixaban"
+    )
+    question = "What dose of zelomab was given with apixaban each day?"
+    assert ExtractiveAnswerer(gate=0.0).answer(question, [one, both]).citations == ("NCT1:chunk_0",)

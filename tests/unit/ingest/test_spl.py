@@ -104,3 +104,40 @@ def test_doses_below_each_other_in_a_cell_stay_apart(tmp_path: Path) -> None:
         "5 mg; 10 mg | twice daily\n20 mg; 40 mg | Day 1 | 50 mg\n20 mg; 40 mg | Day 2 | 100 mg"
     )
     assert "<td>Day 1</td><td>50 mg</td></tr><tr><td>Day 2</td>" in section.table_html
+
+
+def _coded(code: str, text: str, *inner: str, title: str = "") -> str:
+    return (
+        f'<component><section><code code="{code}"/><title>{title}</title>'
+        f"<text><paragraph>{text}</paragraph></text>{''.join(inner)}</section></component>"
+    )
+
+
+def test_what_stands_in_a_dosage_section_is_about_doses_though_it_is_boxed(tmp_path: Path) -> None:
+    box, unclassified, old_age = "34066-1", "42229-5", "34082-8"
+    path = tmp_path / "label.xml"
+    dosage = _coded(
+        "34068-7",
+        "Doses vary.",
+        _coded(unclassified, "By mouth.", _coded(box, "Mild - 1 mg twice a day."), title="Adults"),
+        _coded(old_age, "Half of the dose.", title="Geriatric Use"),
+        _coded(box, "WARNING: never into a vein."),
+        title="DOSAGE AND ADMINISTRATION",
+    )
+    warnings = _coded("34071-1", "Take care.", _coded(box, "Liver failure."), title="WARNINGS")
+    path.write_text(
+        '<document xmlns="urn:hl7-org:v3"><title>X</title><component><structuredBody>'
+        f"{_coded(box, 'Deaths occurred.')}{dosage}{warnings}"
+        "</structuredBody></component></document>"
+    )
+    found = {text.split("\n")[-1]: label for label, _, text in parts(only("spl", path))}
+    assert found == {
+        "Deaths occurred.": "boxed_warning",
+        "Doses vary.": "dosage",
+        "By mouth.": "dosage",
+        "Mild - 1 mg twice a day.": "dosage",
+        "Half of the dose.": "dosage",
+        "WARNING: never into a vein.": "boxed_warning",
+        "Take care.": "warnings",
+        "Liver failure.": "boxed_warning",
+    }

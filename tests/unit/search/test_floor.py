@@ -13,6 +13,7 @@ from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.model.document import Chunk
 from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.search import pipeline
 from tests.unit.search.corpus import filled
 
 ROWS = [
@@ -52,6 +53,75 @@ def test_what_is_there_is_shown(workspace: Workspace) -> None:
         response = workspace.search("Humira starting dose", components="bm25")
         assert response.results[0].chunk.doc_id == "humira"
         assert (response.nothing_about, response.withheld) == ("", 0)
+
+
+MENTIONED = [
+    *ROWS,
+    Chunk(
+        "NCT01234567:chunk_0",
+        "NCT01234567",
+        "Who takes warfarin is excluded. Adverse events were mild.",
+        "NCT01234567: Nivolumab",
+        section_label="eligibility",
+    ),
+    Chunk(
+        "viagra:chunk_0",
+        "viagra",
+        "Viagra is contraindicated with riociguat. Warfarin was not changed by it.",
+        "Viagra",
+        section_label="contraindications",
+    ),
+    Chunk("notes:chunk_0", "notes", "Heparin: common adverse events are bleeds.", "Ward round"),
+]
+
+
+@pytest.mark.parametrize("query", ["adverse events of warfarin", "warfarin dose"])
+def test_who_asks_for_a_drug_is_not_served_by_a_trial_that_mentions_it(
+    tmp_path: Path, query: str
+) -> None:
+    with filled(tmp_path / "home", MENTIONED) as workspace:
+        for boosts in (True, False):
+            response = workspace.search(query, components="bm25", boosts=boosts)
+            said = "nothing here is about warfarin, which is only mentioned"
+            assert (response.nothing_about, response.results) == (said, ())
+            assert (response.confidence or 0.0) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("warfarin", "NCT01234567"),  # a word is looked up wherever it stands
+        ("can patients on warfarin take part", "NCT01234567"),
+        ("warfarin interactions", "viagra"),
+        ("riociguat contraindications", "viagra"),
+        ("adverse events of heparin", "notes"),  # a document about no drug at all
+    ],
+)
+def test_a_mention_serves_where_it_is_what_was_asked_for(
+    tmp_path: Path, query: str, found: str
+) -> None:
+    with filled(tmp_path / "home", MENTIONED) as workspace:
+        response = workspace.search(query, components="bm25")
+        assert response.nothing_about == ""
+        assert found in {hit.chunk.doc_id for hit in response.results}
+
+
+@pytest.mark.parametrize("name", ["Ipatasertib", "Keratitis"])
+def test_a_name_that_other_documents_have_is_not_said_to_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Only the best passages are read; what stands in the next one is there all the same."""
+    monkeypatch.setattr(pipeline, "LOOKED_AT", 1)
+    rows = [
+        Chunk("a:chunk_0", "a", "Higher doses were administered to the second cohort.", "Cohort"),
+        Chunk("b:chunk_0", "b", "Nausea 3/20, Keratitis 1/20", "NCT01: Ipatasertib"),
+    ]
+    with filled(tmp_path / "home", rows) as workspace:
+        query = "Higher doses of {} were administered to the second cohort"
+        found = workspace.search(query.format(name), components="bm25")
+        assert (found.results[0].chunk.doc_id, found.nothing_about) == ("a", "")
+        missing = workspace.search(query.format("Zelotinib"), components="bm25")
+        assert missing.nothing_about == "nothing here is about Zelotinib"
 
 
 def test_one_result_is_judged_by_what_else_was_found(workspace: Workspace) -> None:

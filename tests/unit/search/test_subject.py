@@ -66,6 +66,13 @@ def test_words_that_stand_together_in_a_name_are_one_term() -> None:
     assert about("heart failure dosing") == [3]
 
 
+def test_what_a_query_names_is_shown_in_its_own_words() -> None:
+    """The account of a score showed folded words: brain, metastase."""
+    found = scope("Brain metastases, IL-6 and heart  failures: dosing")
+    assert found.terms == ("Brain", "metastases", "IL-6", "heart failures")
+    assert scope("ZELORA's dosing").named == "ZELORA's"
+
+
 def test_where_no_document_is_named_so_the_text_decides() -> None:
     found = scope("brexidine dose")
     assert (found.by, found.key) == (By.TEXT, "brexidine")
@@ -79,6 +86,37 @@ def test_nothing_is_about_a_drug_that_is_not_there() -> None:
 
 def test_names_and_text_together_must_have_enough_of_the_terms() -> None:
     assert about("zelomab dose in renal impairment") == [1]
+
+
+LABELS = (
+    ("Zelora (zelomab)", {"names": ("Zelora", "zelomab")}, "Arthritis of the hip: 40 mg."),
+    ("Zelora (zelomab)", {"names": ("Zelora", "zelomab")}, "Psoriasis: 80 mg."),
+    ("Rare arthritis of the hip", {"names": ("arthritis",)}, "Some took zelomab, 50 mg."),
+    ("Brexit tablets", {}, "Arthritis: one tablet."),
+    ("Zelomab in daily care", {"names": ("zelomab",)}, "The dose was halved."),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "found"),
+    [
+        ("dose of zelomab in arthritis of the hip", "zelomab", [0, 1]),
+        ("Zelora dose for migraine", "zelora", [0, 1]),  # the label is about its drug in any case
+        ("dosing of Brexit in arthritis of the hip", "brexit", [3]),
+    ],
+)
+def test_a_drug_comes_before_its_condition(query: str, key: str, found: list[int]) -> None:
+    names = [names_of(f"doc{at}", title, more) for at, (title, more, _) in enumerate(LABELS)]
+
+    def having(term: str, places: Sequence[int]) -> list[int]:
+        return [at for at in places if stands_in(term, LABELS[at][2])]
+
+    rarity = {"hip": 3.0, "arthritis": 2.0, "migraine": 5.0}
+    pool = Pool(names, having, lambda word: rarity.get(word, 1.0))
+    scope = scope_of(subject_of(query, default_lexicon()), pool)
+    assert scope.key == key
+    assert [at for at, is_about in scope.about(range(5)).items() if is_about] == found
+    assert scope.own(range(5)) == set(found)
 
 
 def test_a_query_without_subject_and_one_with_filters_are_about_everything() -> None:

@@ -6,11 +6,13 @@ the explanation names both. Only candidates about the subject of the query are b
 (``search/subject.py``); where nobody knows the subject, factors are gentle.
 
 A table counts as one unless it is labelled as the table of another topic: who asks for adverse
-events does not ask for tables of pharmacokinetics.
+events does not ask for tables of pharmacokinetics, and who asks for outcome measures does not ask
+for lists of adverse events.
 
 Each section that a query names has a place in the first five, in the first ten where there are
 several: where the factors alone do not bring the best of them there, it gets the factor that does.
-Of adverse events that are asked for as tables, the best is a table.
+Of adverse events that are asked for as tables, the best is a table. Who asks for what labels say of
+a drug, such as doses, finds that section of the drug's own label first.
 """
 
 from __future__ import annotations
@@ -20,10 +22,10 @@ from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
 from assay.ingest.sections import section_of
-from assay.search.boost.detect import INTENT_RULE, TABLE_RULE, Detected
+from assay.search.boost.detect import Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
-from assay.search.response import Boost
+from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
 from assay.search.subject import By, Scope
 
 _Matches: TypeAlias = Sequence[tuple[Detected, str]]
@@ -34,11 +36,12 @@ NEAR_THE_TOP = 50  # places in which the first about the subject is looked for
 SUBJECT_RULE = "subject"
 # what a table is of by its label; tables of results, outcomes and the like may hold anything
 _TOPICS = frozenset({
-    *("indications", "dosage_forms", "how_supplied"),
+    *("adverse_events", "dosage", "indications", "dosage_forms", "how_supplied"),
     *("contraindications", "drug_interactions", "specific_populations", "overdosage", "abuse"),
     *("clinical_pharmacology", "nonclinical_toxicology", "ingredients", "package_label"),
     "clinical_studies",
 })  # fmt: skip
+OF_LABELS = frozenset({"dosage", "indications", "contraindications", "interactions", "warnings"})
 GENTLE = 0.1  # the share of a boost that is left where the subject is unknown; see design/033
 EVERYTHING = Scope(By.NOTHING)
 
@@ -137,8 +140,9 @@ def apply_boosts(
     sections = [one for one in detected if one.rule == INTENT_RULE]
     if sections and not scope.is_description:
         _place_sections(sections, candidates.scores, scores, places, lifts)
-    if scope.is_name:
-        _place_subject(scope, candidates.scores, scores, places, lifts)
+    of_label = len(sections) == 1 and sections[0].intent in OF_LABELS
+    if of_label or scope.is_name:
+        _place_subject(scope, candidates.scores, scores, places, lifts, of_label=of_label)
     return Order(candidates, scores, places, lifts)
 
 
@@ -151,7 +155,7 @@ def _lifts(matched: dict[int, _Matches], scope: Scope) -> dict[int, _Lift]:
     other = {at: _Lift(has, 1.0, _not_lifted(scope)) for at, has in distinct.items()}
     own = {at: _Lift(has, has[0][0].factor) for at, has in distinct.items()}
     if unknown:
-        reason = f"gently, since the subject is unknown: nothing here is about {scope.key}"
+        reason = f"gently, since the subject is unknown: nothing here is about {scope.named}"
         other = {at: _Lift(has, _gentle(has), reason) for at, has in distinct.items()}
     return {at: (own if about[at] else other)[id(has)] for at, has in matched.items()}
 
@@ -201,18 +205,29 @@ def _place_subject(
     scores: list[float],
     places: list[int],
     lifts: dict[int, _Lift],
+    *,
+    of_label: bool,
 ) -> None:
-    """Bring the best candidate about the subject to the first place, where none is there."""
-    about = scope.about(places[:NEAR_THE_TOP])
-    best = next((at for at, is_about in about.items() if is_about and scores[at] > 0.0), None)
+    """Bring the best candidate about the subject to the first place, where none is there.
+
+    ``of_label``: that is what the drug's own label says, if it has the section.
+    """
+    near = [at for at in places[:NEAR_THE_TOP] if scores[at] > 0.0]
+    lifted = [at for at in near if at in lifts and lifts[at].factor > 1.0]
+    first = scope.own(lifted) if of_label else set()
+    if not first and scope.is_name:
+        among = near if scope.is_certain else lifted
+        first = {at for at, is_about in scope.about(among).items() if is_about}
+    best = next((at for at in near if at in first), None)
     if best is None or best == places[0]:
         return
     scores[best] = scores[places[0]]
     places.remove(best)
     places.insert(0, best)
-    by = Detected(SUBJECT_RULE, SUBJECT_RULE, 1.0, scores[best] / fused[best], scope.key)
-    matches = [(by, f"{scope.by}={scope.key}"), *lifts.get(best, _NO_LIFT).matches]
-    lifts[best] = _Lift(matches, by.factor, f"the first place is for what is about {scope.key}")
+    by = Detected(SUBJECT_RULE, SUBJECT_RULE, 1.0, scores[best] / fused[best], scope.named)
+    matches = [(by, f"{scope.by}={scope.named}"), *lifts.get(best, _NO_LIFT).matches]
+    reason = f"the first place is for what is about {scope.named}"
+    lifts[best] = _Lift(matches, by.factor, reason)
 
 
 def _best_of(one: Detected, places: Sequence[int], lifts: Mapping[int, _Lift]) -> list[int]:
@@ -259,9 +274,10 @@ def _account(lift: _Lift) -> tuple[Boost, ...]:
 
 def _as_table(traits: Traits, *, of_another: bool) -> str:
     """How it counts as a table; ``of_another``: it is of none of the sections asked for."""
+    if of_another and section_of(traits.section_label) in _TOPICS:
+        return ""
     if traits.is_table:
-        other_topic = of_another and section_of(traits.section_label) in _TOPICS
-        return "" if other_topic else "is_table"
+        return "is_table"
     return f"intent_hint={_TABLE_HINT}" if traits.intent_hint == _TABLE_HINT else ""
 
 

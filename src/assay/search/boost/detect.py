@@ -14,11 +14,10 @@ from assay.errors import UsageError
 from assay.model.names import words
 from assay.search.boost.lexicon import Lexicon
 from assay.search.boost.words import COUNTS
+from assay.search.response import INTENT_RULE, TABLE_RULE
 
 TABULAR = "tabular"
 NO_INTENT = "none"
-TABLE_RULE = "table"
-INTENT_RULE = "intent"
 
 
 @dataclass(frozen=True, slots=True)

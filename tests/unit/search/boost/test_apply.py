@@ -168,12 +168,31 @@ def test_what_a_query_names_comes_first_even_without_the_section() -> None:
     assert rows[0].score == pytest.approx(rows[0].boosts[0].factor * rows[0].fused.score)
 
 
+def test_the_label_of_a_drug_says_its_dose_before_articles_about_it() -> None:
+    chunks = {0: DOSE, 1: DOSE, 8: DOSE}
+    names = {0: "dosing of zelomab in practice", 1: "other", 8: "zelomab", 9: "zelomab"}
+    rows = scoped("zelomab dose", chunks, names)
+    assert [row.fused.key for row in rows[:2]] == [8, 0]
+    assert rows[0].boosts[0].reason == "the first place is for what is about zelomab"
+    # what was found in trials is not the label's to say
+    results = Chunk("r", "r", "x", section_label="results")
+    assert scoped("zelomab results", {0: results, 8: results}, names)[0].fused.key == 0
+
+
 def test_tables_of_other_topics_are_no_tables_of_adverse_events() -> None:
     kinetics = Chunk("k", "k", "x", section_label="clinical_pharmacology", is_table=True)
     rows = boosted("adverse events", {3: kinetics, 4: AE})
     assert [row.fused.key for row in rows[:2]] == [4, 0]
     assert boosted("results table", {3: kinetics})[0].fused.key == 0
     assert boosted("table", {3: kinetics})[0].fused.key == 3
+
+
+def test_lists_of_adverse_events_are_no_tables_of_outcomes() -> None:
+    events = Chunk("a", "a", "x", section_label="adverse_events", intent_hint="ae")
+    outcomes = Chunk("o", "o", "x", section_label="results")
+    rows = boosted("do both trials report the same outcome measures", {2: events, 4: outcomes})
+    assert [row.fused.key for row in rows if row.boosts] == [4]
+    assert boosted("adverse events", {2: events})[0].score == pytest.approx(2.8 / (60 + 3))
 
 
 def test_a_description_that_nothing_matches_is_lifted_gently() -> None:

@@ -133,7 +133,8 @@ def test_words_that_only_sound_like_an_intent(query: str) -> None:
 
 
 def test_a_phrase_inside_a_longer_one_does_not_count() -> None:
-    assert seen("dose limiting toxicity") == {"adverse_events": (0.8, 1.6)}
+    found = seen("dose limiting toxicity")
+    assert found == {"adverse_events": (0.8, 1.6), "results": (0.7, 1.4)}
     assert seen("dose and toxicity") == {"adverse_events": (0.7, 1.4), "dosage": (0.7, 1.4)}
     assert seen("dose and dose limiting toxicity")["dosage"] == (0.7, 1.4)
 

@@ -1,0 +1,65 @@
+"""Are facts that only certain words can state told from what merely sounds like them?"""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.evidence.attributes import attributes_asked, states_all
+
+
+@pytest.mark.parametrize(
+    ("question", "states", "does_not"),
+    [
+        (
+            "What does Zelora cost?",
+            "A pack costs about 300 dollars.",
+            "At no cost of efficacy, doses were halved.",
+        ),
+        ("price of Zelora", "The price is €12.50.", "Reimbursement varies."),
+        (
+            "When was Zelora approved by the FDA?",
+            "Zelora was approved in 1998.",
+            "This leaflet has been approved by the U.S. Food and Drug Administration.",
+        ),
+        (
+            "In which year was zelomab discovered?",
+            "Discovered in 1975, it came to market late.",
+            "Two new lesions were discovered.",
+        ),
+        (
+            "Who developed Zelora?",
+            "It was developed by Zelo Laboratories.",
+            "Two patients developed a rash.",
+        ),
+        ("Who makes Zelora?", "Distributed by: Zelo Pharma Inc.", "It makes the skin dry."),
+        ("Is Zelora available as a generic?", "A generic is sold in Europe.", "It is available."),
+        ("What is the ATC code of zelomab?", "ATC code: L04AB04.", "The code is on the package."),
+        (
+            "What dose is given every 6 months?",
+            "60 mg subcutaneously every six months.",
+            "180 mg once every 12 weeks.",
+        ),
+        ("what is given every 2 weeks", "40 mg every other week", "40 mg every week"),
+        ("what is given every 6 months", "Zelomab 60 mg Q6M", "Zelomab 60 mg Q12W"),
+    ],
+)
+def test_a_sentence_states_the_fact_or_not(question: str, states: str, does_not: str) -> None:
+    facts = attributes_asked(question)
+    assert facts
+    assert states_all(states, facts)
+    assert not states_all(does_not, facts)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the cost-effectiveness of zelomab?",
+        "When should Zelora be taken?",
+        "Who should not take Zelora?",
+        "What is the generic name of Zelora?",
+        "In how many cases did it fail?",
+        "Who developed a rash?",
+    ],
+)
+def test_other_questions_ask_for_no_such_fact(question: str) -> None:
+    assert attributes_asked(question) == ()
