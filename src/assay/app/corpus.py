@@ -109,10 +109,10 @@ def ingest(
     """Read a file or folder into the workspace and, with ``index``, make it searchable.
 
     With ``keep_going``, a file or document that cannot be read is passed over and counted. What the
-    corpus itself lists as deleted (updates of MEDLINE) is deleted. ``id_field``,
-    ``text_field`` and ``title_field`` name fields of rows (JSON, CSV). ``note`` is called with what was
-    left out or read differently; ``stopped``, where it ends half-way, with the number of documents
-    that are stored and not indexed.
+    corpus itself lists as deleted (updates of MEDLINE) is deleted. ``id_field``, ``text_field`` and
+    ``title_field`` name fields of rows (JSON, CSV). ``note`` is called with what was left out or
+    read differently; ``stopped``, where it ends half-way, with the number of documents that are
+    stored and not indexed.
     """
     from assay.ingest import read_corpus
     from assay.ingest.watch import Columns
