@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay import limits
+from assay.encode.catalog import DEFAULT_ENCODERS
 from assay.errors import ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.model.sampling import Sampling
@@ -116,10 +117,10 @@ class Settings:
         Real(0, 1), "0.01", "difference up to which two runs count as equivalent"
     )
     dense_model: str | None = _setting(
-        Maybe(Text()), "bge-small-en-v1.5", "dense model by name or folder; none for no dense"
+        Maybe(Text()), DEFAULT_ENCODERS[0], "dense model by name or folder; none for no dense"
     )
     splade_model: str | None = _setting(
-        Maybe(Text()), "splade-tiny", "SPLADE model by name or folder; none for no SPLADE"
+        Maybe(Text()), DEFAULT_ENCODERS[1], "sparse model by name or folder; none for no sparse"
     )
     database: str = _service(
         Text(),
