@@ -1,8 +1,8 @@
 """Does a model on this machine still produce the output recorded with its card?
 
 The check is one fixed sentence and the first numbers of the output: the start of a dense vector,
-the ten heaviest terms of a sparse one, or a score. 8-bit models round differently on processors
-with other instructions, so their tolerance is wider.
+the ten heaviest terms of a sparse one, both for a hybrid model, or a score. 8-bit models round
+differently on processors with other instructions, so their tolerance is wider.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.encode.encoders import open_dense, open_reranker, open_sparse
+from assay.encode.hybrid import Hybrid
 from assay.encode.shelf import FoundModel, Shelf, faults
+from assay.model.vectors import SparseVector
 
 SENTENCE = "Low-dose aspirin lowers the risk of a second heart attack."
 QUESTION = "Does aspirin prevent heart attacks?"
@@ -50,13 +52,21 @@ CANONICAL: dict[str, Canonical] = {
 
 def answer(name: str, shelf: Shelf) -> Canonical:
     """The output of the model on this machine."""
-    role = shelf.require(name).card.role
+    found = shelf.require(name)
+    role = found.card.role
+    if role == "hybrid":
+        (both,) = Hybrid(found, threads=1).encode_both([SENTENCE])
+        heaviest = _heaviest(both.sparse)
+        return Canonical((*_rounded(both.dense[:8]), *heaviest.numbers), heaviest.terms)
     if role == "dense":
         row = open_dense(name, shelf, threads=1).encode([SENTENCE], "passage")[0]
         return Canonical(_rounded(row[:8]))
     if role == "reranker":
         return Canonical(_rounded(open_reranker(name, shelf).score(QUESTION, [SENTENCE])))
-    found = open_sparse(name, shelf, threads=1).encode([SENTENCE], "passage")[0]
+    return _heaviest(open_sparse(name, shelf, threads=1).encode([SENTENCE], "passage")[0])
+
+
+def _heaviest(found: SparseVector) -> Canonical:
     order = np.lexsort((found.terms, -found.weights))[:10]
     return Canonical(_rounded(found.weights[order]), tuple(map(int, found.terms[order])))
 

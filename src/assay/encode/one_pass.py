@@ -207,9 +207,7 @@ class _Builder:
     def _own(self, turned: str, ids: str, words: str, bias: str) -> str:
         """How much each token weighs itself; special ones weigh nothing."""
         graph = self.graph
-        own = graph.op(
-            "ReduceSum", graph.op("Mul", turned, words), graph.constant([1]), keepdims=0
-        )
+        own = graph.op("ReduceSum", graph.op("Mul", turned, words), graph.constant([1]), keepdims=0)
         own = graph.op("Add", own, graph.op("Gather", bias, ids))
         special = graph.op("Less", ids, graph.constant([SPECIAL]))
         return graph.op("Where", special, graph.constant(NOTHING), own)

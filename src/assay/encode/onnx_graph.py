@@ -42,7 +42,7 @@ class Graph:
 
     def constant(self, array: NDArray[Any] | float | list[int]) -> str:
         """Store an array: lists as 64-bit whole numbers, 8-bit numbers as they are, else floats."""
-        kind = np.int64 if isinstance(array, list) else np.float32
+        kind: type[np.generic] = np.int64 if isinstance(array, list) else np.float32
         if isinstance(array, np.ndarray) and array.dtype == np.int8:
             kind = np.int8
         name = self._name()

@@ -1,8 +1,8 @@
 """Where is a model on this machine, and is it intact?
 
 A name is looked up in the workspace's own ``models`` folder, then in the folder shared by all of a
-user's workspaces, then among the models that ship with the program. A path to a folder is used as it is. Weights are read once, verified and loaded
-from memory, so what was verified is what runs.
+user's workspaces, then among the models that ship with the program. A path to a folder is used as
+it is. Weights are read once, verified and loaded from memory, so what was verified is what runs.
 """
 
 from __future__ import annotations

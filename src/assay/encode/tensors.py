@@ -60,9 +60,7 @@ def _header(data: bytes, source: str) -> tuple[dict[str, Any], int]:
     return header, 8 + length
 
 
-def _tensor(
-    data: bytes, start: int, name: str, entry: dict[str, Any], source: str
-) -> NDArray[Any]:
+def _tensor(data: bytes, start: int, name: str, entry: dict[str, Any], source: str) -> NDArray[Any]:
     kind = np.dtype(_TYPES[entry["dtype"]])
     shape, place = _sizes(entry.get("shape")), _sizes(entry.get("data_offsets"))
     if shape is None or place is None or len(place) != 2:

