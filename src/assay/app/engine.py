@@ -79,6 +79,19 @@ def newer_models(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def model_weights(made: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """The weights that suit an index whose signals come from one model, by fusion method."""
+    from assay.encode.catalog import CARDS, named_in
+    from assay.search.request import FusionMethod
+
+    used = {named_in(made.get(role, "")) for role in SIGNALS}
+    card = CARDS.get(used.pop()) if len(used) == 1 else None
+    if card is None:
+        return {}
+    known = {FusionMethod.RRF: card.rrf_weights, FusionMethod.WEIGHTED: card.score_weights}
+    return {str(method): dict(weights) for method, weights in known.items() if weights}
+
+
 class OpenModels:
     """The encoders of a workspace, each opened once, when it is first used."""
 
@@ -329,6 +342,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         fields=opened.fields,
         chunk_ids=opened.chunk_ids,
         words=opened.words,
+        model_weights=model_weights(made),
         dense_model=model_name(workspace.settings, "dense", made) or "",
     )
 
@@ -372,6 +386,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         content=current.content,
         sections=store.inventory.sections,
         fields=cluster.facts(current).fields,
+        model_weights=model_weights(made),
         dense_model=model_name(settings, "dense", made) or "",
     )
 

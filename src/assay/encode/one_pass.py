@@ -2,7 +2,8 @@
 
 One pass of a BERT gives two signals of a passage:
 
-- dense: the first token's state, turned and at unit length;
+- dense: the first token's state, or at an inner exit the mean of all states, turned and at unit
+  length;
 - sparse: weights of vocabulary terms, ``log(1 + relu(max))``. Every token weighs itself by the
   product of its turned state with its own embedding. The tokens that weigh themselves most, and the
   first one, also weigh the terms of ``expansions``. The ``TERMS`` heaviest terms are kept.
@@ -30,6 +31,7 @@ from assay.errors import FormatError
 Products: TypeAlias = Literal["int8", "float"]
 
 EXITS = (6, 12)
+AVERAGED = (6,)  # exits whose dense vector is made from the mean of all states, not from the first
 HEAD_SIZE = 32
 POSITIONS = 48  # tokens that weigh other terms, beside the first
 TERMS = 160  # kept of a passage
@@ -101,7 +103,7 @@ class _Builder:
         for at in range(depth):
             state = self._layer(f"body.layers.{at}.", state)
         head = f"heads.{EXITS.index(depth)}."
-        self._dense(head, state)
+        self._dense(head, state, averaged=depth in AVERAGED)
         if sparse:
             self._terms(head, state, ids, words)
         return graph.build()
@@ -175,10 +177,13 @@ class _Builder:
 
     # The two signals
 
-    def _dense(self, head: str, state: str) -> None:
+    def _dense(self, head: str, state: str, *, averaged: bool) -> None:
         graph = self.graph
-        first = graph.op("Slice", state, graph.constant([0]), graph.constant([1]))
-        turned = self._linear(f"{head}dense", first, bias=False)
+        if averaged:
+            pooled = graph.op("ReduceMean", state, graph.constant([0]), keepdims=1)
+        else:
+            pooled = graph.op("Slice", state, graph.constant([0]), graph.constant([1]))
+        turned = self._linear(f"{head}dense", pooled, bias=False)
         length = graph.op("ReduceL2", turned, graph.constant([1]), keepdims=1)
         graph.op("Div", turned, length, to=DENSE)
         graph.output(DENSE, (1, self._shape.width))

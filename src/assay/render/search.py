@@ -38,10 +38,13 @@ def _method(response: SearchResponse) -> str:
     metadata = response.fusion_metadata
     if len(response.components_used) == 1:
         return "one component"
-    if metadata["method"] == "rrf":
-        return f"rrf k={metadata['k']}"
     weights = " ".join(f"{name}={weight:.2f}" for name, weight in metadata["weights"].items())
-    return f"weighted {weights}"
+    if model := metadata.get("weights_of_model"):
+        weights += f" as suits {model}"
+    if metadata["method"] != "rrf":
+        return f"weighted {weights}"
+    plain = len({round(weight, 9) for weight in metadata["weights"].values()}) < 2
+    return f"rrf k={metadata['k']}" + ("" if plain else f" {weights}")
 
 
 def understood(response: SearchResponse) -> list[str]:

@@ -25,7 +25,7 @@ from assay.search.pipeline import Traced
 from assay.search.ranking import Candidate
 from assay.search.request import SearchOptions, changed
 from assay.search.response import SearchResponse
-from assay.search.searcher import Searcher
+from assay.search.searcher import Searcher, with_model_weights
 from assay.search.snapshot import Snapshot
 from assay.version import __version__
 
@@ -38,7 +38,7 @@ _NOT_KEPT = (
     *("k", "offset", "component_timeout_ms", "rerank_timeout_ms", "filters", "facets"),
     *("highlights", "terms"),
 )
-_SELDOM = ("query_type", "group_by", "collapse")
+_SELDOM = ("query_type", "group_by", "collapse", "model_weights")
 
 
 class Places(Protocol):
@@ -142,6 +142,7 @@ def recorded_system(
     """
     searcher.check(options)
     snapshot = searcher.snapshot
+    options = with_model_weights(options, snapshot)
     answers = {} if answerer is None else {"answerer": answerer.name}
     return System(
         Recorder(searcher, snapshot, options, places, answerer),

@@ -135,7 +135,7 @@ def computed(state: Floats, ids: list[int], depth: int) -> Computed:
     for at in range(depth):
         hidden = _layer(state, f"body.layers.{at}.", hidden)
     head = f"heads.{one_pass.EXITS.index(depth)}."
-    dense = state[f"{head}dense.weight"] @ hidden[0]
+    dense = state[f"{head}dense.weight"] @ (hidden.mean(axis=0) if depth == 6 else hidden[0])
     turned = _norm(state, f"{head}norm", _gelu(_linear(state, f"{head}turn", hidden)), 1e-5)
     bias = state[f"{head}bias"]
     best = np.full(len(words), -np.inf)

@@ -2,6 +2,14 @@
 
 from assay.search.fusion.fuse import fuse, worth
 from assay.search.fusion.fused import ComponentScores, Fused, FusedPool
-from assay.search.fusion.weights import effective_weights
+from assay.search.fusion.weights import by_model, effective_weights
 
-__all__ = ["ComponentScores", "Fused", "FusedPool", "effective_weights", "fuse", "worth"]
+__all__ = [
+    "ComponentScores",
+    "Fused",
+    "FusedPool",
+    "by_model",
+    "effective_weights",
+    "fuse",
+    "worth",
+]
