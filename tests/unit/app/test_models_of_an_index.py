@@ -68,7 +68,7 @@ def opened(tmp_path: Path, shelf: Path) -> Iterator[Open]:
 def _settings(tmp_path: Path, shelf: Path, usual: dict[str, str], **chosen: str) -> Settings:
     plain = configure({"home": tmp_path / "home", "models": shelf}, environ={}, folder=tmp_path)
     origins = {**plain.origins, **dict.fromkeys(chosen, "flag")}
-    models = {f"{role}_model": name for role, name in usual.items()} | chosen
+    models: dict[str, Any] = {f"{role}_model": name for role, name in usual.items()} | chosen
     return replace(plain, **models, origins=origins)
 
 
@@ -220,7 +220,7 @@ def test_a_model_that_was_chosen_wins_over_the_index(opened: Open) -> None:
 
 
 def test_an_index_without_a_signal_gets_it_at_the_next_update(opened: Open) -> None:
-    filled(opened(OLD, dense_model=None))  # type: ignore[arg-type]
+    filled(opened(OLD, dense_model=None))
     space = opened(NEW)
     assert names(space) == {"splade": "old-splade"}
     space.write_index("update")

@@ -87,7 +87,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]
 
 
 def test_an_answer_says_whose_weights_they_are(here: Workspace) -> None:
-    found = here.search("aspirin")
+    found = here.search("aspirin", floor=False)
     metadata = found.fusion_metadata
     assert metadata["weights"] == {"bm25": 0.75, "splade": 0.75, "dense": 1.5}
     assert metadata["weights_of_model"] == here.settings.dense_model
@@ -96,7 +96,7 @@ def test_an_answer_says_whose_weights_they_are(here: Workspace) -> None:
     for name, rank in hit.ranks.items():
         if rank is not None:
             assert hit.contributions[name] == pytest.approx(metadata["weights"][name] / (60 + rank))
-    plain = here.search("aspirin", weights=EQUAL)
+    plain = here.search("aspirin", weights=EQUAL, floor=False)
     assert plain.fusion_metadata["weights"] == EQUAL
     assert "weights_of_model" not in plain.fusion_metadata
     assert "as suits" not in headline(plain)
