@@ -2,6 +2,7 @@
 
     python -m bench.encode             everything
     python -m bench.encode speed       passages per second, ms per query, nothing else
+    python -m bench.encode both        both signals by two models and by one, nothing else
     python -m bench.encode quality     nDCG@10 of exact search, nothing else
 
 Quality: exact search over all passages of a BEIR collection, title and text, 256 tokens, scored by
@@ -44,6 +45,7 @@ from assay.encode.splade import OnnxSplade
 from assay.encode.tokens import TokenRow
 from assay.model.vectors import DenseMatrix, SparseVector
 from assay.settings import configure
+from bench import encode_both
 from bench.document import write_part
 from bench.encode_report import Part, render, still_readable
 from bench.machine import describe
@@ -71,6 +73,10 @@ def main() -> None:
         report["quality"] = measured(
             [quality(model, name, here) for name in COLLECTIONS for model in present]
         )
+    if options.part in ("all", "both"):
+        queries = list(read_texts(DATA / "scifact" / "queries.jsonl.gz").values())[:QUERIES]
+        rows = encode_both.measured(here, sample(PASSAGES), queries, ROUNDS)
+        report["both"] = measured(rows)
     if options.part in ("all", "speed"):
         report["speed"] = measured([speed(model, here) for model in present])
         report["rerank"] = measured([rerank_speed(here)])
@@ -94,7 +100,9 @@ def _options() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("part", nargs="?", choices=("all", "speed", "quality"), default="all")
+    parser.add_argument(
+        "part", nargs="?", choices=("all", "speed", "both", "quality"), default="all"
+    )
     parser.add_argument("--write", action="store_true", help="write into BENCHMARKS.md")
     return parser.parse_args()
 
