@@ -62,9 +62,13 @@ def opened(names: tuple[str, str], here: Shelf) -> Way | None:
         return None
     name = " + ".join(dict.fromkeys(names))
     if CARDS[names[0]].role != "hybrid":
-        dense, sparse = ([call(one, here, threads=at) for at in (0, 1)] for call, one in zip(
-            (open_dense, open_sparse), names, strict=True))  # fmt: skip
-        return Way(name, dense[0], sparse[0], dense[1], sparse[1])
+        return Way(
+            name,
+            open_dense(names[0], here),
+            open_sparse(names[1], here),
+            open_dense(names[0], here, threads=1),
+            open_sparse(names[1], here, threads=1),
+        )
     many, one = (open_hybrid(names[0], here, threads=at) for at in (0, 1))
     assert many is not None
     assert one is not None
