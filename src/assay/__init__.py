@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from assay.measures.base import Measure
     from assay.measures.parse import parse_measure, parse_measures
     from assay.model.answers import Answer, Expect
+    from assay.model.document import Chunk, KeyedChunk
     from assay.model.judgments import Qrels
-    from assay.model.query import Filters
+    from assay.model.query import Component, Filters, Hit, best_hits
     from assay.model.ranking import Match, RankBy, Result, Ties
     from assay.model.sampling import Sampling
     from assay.model.testset import GoldenQuery, Judgment, TestSet
@@ -46,13 +47,17 @@ _HOMES = {
     "Answer": "model.answers",
     "AnswerRecord": "measures.answers",
     "AssayError": "errors",
+    "Chunk": "model.document",
     "Comparison": "evaluation.significance",
+    "Component": "model.query",
     "Decisions": "evaluation.decisions",
     "EvaluationRequest": "app.evaluation",
     "EvaluationResult": "evaluation.result",
     "Expect": "model.answers",
     "GoldenQuery": "model.testset",
+    "Hit": "model.query",
     "Judgment": "model.testset",
+    "KeyedChunk": "model.document",
     "Match": "model.ranking",
     "Measure": "measures.base",
     "Protocol": "evaluation.score",
@@ -64,6 +69,7 @@ _HOMES = {
     "Scores": "evaluation.scores",
     "TestSet": "model.testset",
     "Ties": "model.ranking",
+    "best_hits": "model.query",
     "classify": "evaluation.decisions",
     "compare": "evaluation.significance",
     "evaluate": "app.python",
@@ -88,14 +94,18 @@ __all__ = [
     "Answer",
     "AnswerRecord",
     "AssayError",
+    "Chunk",
     "Comparison",
+    "Component",
     "Decisions",
     "EvaluationRequest",
     "EvaluationResult",
     "Expect",
     "Filters",
     "GoldenQuery",
+    "Hit",
     "Judgment",
+    "KeyedChunk",
     "Leaderboard",
     "Match",
     "Measure",
@@ -112,6 +122,7 @@ __all__ = [
     "Ties",
     "Workspace",
     "__version__",
+    "best_hits",
     "classify",
     "compare",
     "evaluate",

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from itertools import permutations
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,7 +22,10 @@ from assay.errors import UsageError
 
 _WHOLE = re.compile(r"-?[0-9]{1,20}")
 _REAL = re.compile(r"-?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?")
-_LONGEST_WEIGHTS = 200
+_LONGEST_WEIGHTS = 400
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_CODE = re.compile(r"[^\s:=,]+:[^\s:=,]+")
+_MOST_NAMES = 8
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 
 
@@ -311,21 +313,25 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
-class Subset:
-    """Some of a closed list, each once, in the order of the list whatever order was given."""
+class Names:
+    """Some names, each once: the ``usual`` ones in their order, whatever order was given.
 
-    of: tuple[str, ...]
+    Others follow in the order of the alphabet; who knows them all refuses the rest.
+    """
+
+    usual: tuple[str, ...]
     numeric: bool = False
 
     @property
     def form(self) -> str:
         """The allowed values, in words."""
-        return f"one or more of {', '.join(self.of)}, each once, as in {','.join(self.of[::2])}"
+        first, last = ", ".join(self.usual), ",".join(self.usual[::2])
+        return f"one or more of {first} or your own, each once, as in {last}"
 
     @property
     def hint(self) -> str | None:
         """The list."""
-        return f"known: {', '.join(self.of)}"
+        return f"known: {', '.join(self.usual)}"
 
     def read(self, text: str) -> tuple[str, ...]:
         """Names with commas or blanks between them."""
@@ -340,19 +346,74 @@ class Subset:
         return self._chosen(list(value))
 
     def _chosen(self, names: list[Any]) -> tuple[str, ...]:
-        if not names or any(one not in self.of for one in names) or len(set(names)) < len(names):
+        sound = all(isinstance(one, str) and _NAME.fullmatch(one) for one in names)
+        if not names or not sound or len(set(names)) < len(names) or len(names) > _MOST_NAMES:
             raise ValueError(names)
-        return tuple(one for one in self.of if one in names)
+        return (
+            *(one for one in self.usual if one in names),
+            *sorted(one for one in names if one not in self.usual),
+        )
 
     def write(self, value: tuple[str, ...]) -> str:
         """Names with commas between them."""
         return ",".join(value)
 
     def schema(self) -> dict[str, Any]:
-        """Every way to write it in an address."""
-        sizes = range(1, len(self.of) + 1)
-        every = [",".join(one) for size in sizes for one in permutations(self.of, size)]
-        return {"type": "string", "enum": every}
+        """As an address has it."""
+        name = _NAME.pattern
+        most = f"{{0,{_MOST_NAMES - 1}}}"
+        return {
+            "type": "string",
+            "pattern": f"^{name}(,{name}){most}$",
+            "examples": [",".join(self.usual)],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCode:
+    """A factory or function for each name, as ``module:factory``; the word ``none`` for none.
+
+    ``reserved`` are names that mean something else.
+    """
+
+    reserved: tuple[str, ...] = ()
+    form: str = (
+        "a name that is not taken and its code, as in labels=my_search:labels; "
+        "names have a-z, 0-9 and _"
+    )
+    numeric: bool = False
+    hint: str | None = "as in labels=my_search:labels"
+
+    def read(self, text: str) -> dict[str, str]:
+        """``labels=my_search:labels``, with commas or blanks between several."""
+        if text.strip() == "none":
+            return {}
+        parts = [part.partition("=") for part in re.split(r"[,\s]+", text.strip()) if part]
+        found = {name: code for name, equals, code in parts if equals}
+        if not parts or len(found) < len(parts):
+            raise ValueError(text)
+        return self.accept(found)
+
+    def accept(self, value: object) -> dict[str, str]:
+        """The same for a mapping."""
+        if isinstance(value, str):
+            return self.read(value)
+        if not isinstance(value, Mapping) or len(value) > _MOST_NAMES - 3:
+            raise ValueError(value)
+        for name, code in value.items():
+            if not isinstance(name, str) or not _NAME.fullmatch(name) or name in self.reserved:
+                raise ValueError(value)
+            if not isinstance(code, str) or not _CODE.fullmatch(code):
+                raise ValueError(value)
+        return dict(sorted(value.items()))
+
+    def write(self, value: Mapping[str, str]) -> str:
+        """As ``read`` takes it."""
+        return ",".join(f"{name}={code}" for name, code in value.items()) or "none"
+
+    def schema(self) -> dict[str, Any]:
+        """A string."""
+        return {"type": "string", "examples": ["labels=my_search:labels"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +460,67 @@ class Weights:
             "maxLength": _LONGEST_WEIGHTS,
             "examples": ["bm25=0.3,splade=0.2,dense=0.5"],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsBy:
+    """Weights for each of some words of a closed list; ``default`` stands for none."""
+
+    of: type[StrEnum]
+    numeric: bool = False
+
+    @property
+    def form(self) -> str:
+        """The allowed values, in words."""
+        return f"weights for one or more of {', '.join(self._words)}, as in {self._example}"
+
+    @property
+    def hint(self) -> str | None:
+        """An example."""
+        return f"as in {self._example}"
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        return tuple(one.value for one in self.of)
+
+    @property
+    def _example(self) -> str:
+        return f"{self._words[0]}: bm25=0.6,dense=0.4; {self._words[1]}: bm25=0.2,dense=0.8"
+
+    def read(self, text: str) -> dict[str, dict[str, float]]:
+        """``exact_term: bm25=0.6,dense=0.4; paraphrase: bm25=0.2,dense=0.8``."""
+        if text.strip() == "default":
+            return {}
+        found: dict[str, dict[str, float]] = {}
+        for part in filter(str.strip, text.split(";")):
+            word, _, weights = re.sub(r"\s*[=:]\s*", "=", part.strip()).partition("=")
+            if word not in self._words or word in found:
+                raise ValueError(text)
+            found[word] = Weights().read(weights)
+        if not found or not all(found.values()):
+            raise ValueError(text)
+        return found
+
+    def accept(self, value: object) -> dict[str, dict[str, float]]:
+        """A mapping of mappings; ``SearchOptions`` checks that the weights fit together."""
+        if isinstance(value, str):
+            return self.read(value)
+        if not isinstance(value, Mapping) or not all(word in self._words for word in value):
+            raise ValueError(value)
+        found = {str(word): Weights().accept(weights) for word, weights in value.items()}
+        if not all(found.values()):
+            raise ValueError(value)
+        return {word: found[word] for word in self._words if word in found}
+
+    def write(self, value: Mapping[str, Mapping[str, float]]) -> str:
+        """As ``read`` takes it."""
+        parts = (f"{word}:{Weights().write(weights)}" for word, weights in value.items())
+        return ";".join(parts) or "default"
+
+    def schema(self) -> dict[str, Any]:
+        """A string."""
+        most = len(self._words) * (_LONGEST_WEIGHTS + max(map(len, self._words)))
+        return {"type": "string", "maxLength": most, "examples": [self._example]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,28 @@ from assay.encode.catalog import DEFAULT_ENCODERS
 from assay.errors import ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.model.sampling import Sampling
-from assay.options import Choice, Kind, Maybe, Option, PathName, Real, Switch, Text, Whole
-from assay.search.request import BUILT_IN_SYNONYMS, RETRIEVAL_OPTIONS, SearchOptions
+from assay.options import (
+    Choice,
+    Kind,
+    Maybe,
+    NamedCode,
+    Names,
+    Option,
+    PathName,
+    Real,
+    Switch,
+    Text,
+    Weights,
+    WeightsBy,
+    Whole,
+)
+from assay.search.request import (
+    BUILT_IN_SYNONYMS,
+    COMPONENTS,
+    RETRIEVAL_OPTIONS,
+    SearchOptions,
+    check_components,
+)
 
 if TYPE_CHECKING:
     from assay.strict_yaml import Node, ScalarNode
@@ -39,6 +59,10 @@ _USER = re.compile(r"(?P<user>://[^/:]*:)(?:[^?]*@|[^@]*@)", re.DOTALL)
 _PARAMETER = re.compile(
     r"(?P<name>[?&;\s][^=&;\s]*(?:pass|pwd|secret|token|key)[^=&;\s]*=)[^&;#\s]*", re.IGNORECASE
 )
+_TAKEN = ("answer", "boosts", "fusion", "hybrid", "rerank", "reranker", "total")
+"""What a component may not be called: runs and timings use these words."""
+_STRUCTURED = Names | NamedCode | Weights | WeightsBy
+"""What a file may also write as a list or mapping."""
 _SECRET = Text(ends="\r\n")
 _INDEX = Text(r"[a-z0-9][a-z0-9_-]{0,99}", "small letters, digits, - and _, 100 at most")
 _INTERVAL = Text(r"-1|[0-9]{1,6}(ms|s|m|h|d)", "a time such as 1s or 500ms, or -1")
@@ -176,6 +200,11 @@ class Settings:
     opensearch_replicas: int = _service(Whole(0, 16), "1", "copies of each shard")
     opensearch_refresh: str = _service(_INTERVAL, "1s", "when new chunks become searchable")
     search: SearchOptions
+    own_components: Mapping[str, str] = _setting(
+        NamedCode((*COMPONENTS, *_TAKEN)),
+        "none",
+        "components of your own, each with the factory that builds it: labels=my_search:labels",
+    )
     lexicon: Path | None = _setting(
         Maybe(PathName("file")), "none", "phrases of your own that tell what a query asks for"
     )
@@ -319,7 +348,7 @@ class Settings:
         return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
 
 
-_LATER = ("group_by", "collapse")
+_LATER = ("group_by", "collapse", "type_weights", "own_components")
 
 
 def _table() -> dict[str, Setting]:
@@ -390,6 +419,8 @@ def _search(values: Mapping[str, Any], origins: Mapping[str, str]) -> SearchOpti
     """The options of a search as configured; a component without a model is not asked."""
     models = {"splade": values["splade_model"], "dense": values["dense_model"]}
     wanted = values["components"]
+    if origins["components"] == "default":
+        wanted = (*wanted, *values["own_components"])
     present = tuple(name for name in wanted if models.get(name, "") is not None)
     if not present:
         raise ConfigError(
@@ -398,11 +429,14 @@ def _search(values: Mapping[str, Any], origins: Mapping[str, str]) -> SearchOpti
         )
     chosen = {name: values[name] for name in _OF_SEARCH}
     try:
-        return SearchOptions(
+        options = SearchOptions(
             **{**chosen, "components": present}, synonyms=values["synonyms"] is not None
         )
-    except UsageError as problem:  # each value is allowed: only weights must fit others
-        where = _place(origins["weights"])
+        check_components(options, values["own_components"])
+        return options
+    except UsageError as problem:  # each value is allowed: only those of components must fit others
+        about = re.split(r"\W", problem.message)[0]
+        where = _place(origins[about if about in origins else "weights"])
         raise ConfigError(f"{where}: {problem.message}", hint=problem.hint) from None
 
 
@@ -532,15 +566,18 @@ def _read_file(path: Path) -> dict[str, ScalarNode]:
 
 
 def _entry(path: Path, key: ScalarNode, node: Node) -> ScalarNode:
-    from assay.strict_yaml import ScalarNode
+    from assay.strict_yaml import ScalarNode, one_line
 
-    if _ALIASES.get(key.text, key.text) not in SETTINGS:
+    row = SETTINGS.get(_ALIASES.get(key.text, key.text))
+    if row is None:
         raise ConfigError(
             f"{path}:{key.line}: {key.text!r} is not a setting", hint=_suggestion(key.text)
         )
-    if not isinstance(node, ScalarNode):
+    if isinstance(node, ScalarNode):
+        return node
+    if not isinstance(row.kind, _STRUCTURED):
         raise ConfigError(f"{path}:{key.line}: {key.text} must be a single value")
-    return node
+    return ScalarNode(one_line(node), key.line)
 
 
 def _without_secret(row: Setting, value: Any) -> Any:

@@ -61,6 +61,20 @@ class MappingNode:
 Node = ScalarNode | SequenceNode | MappingNode
 
 
+def one_line(node: Node) -> str:
+    """A value as people write it on one line: ``a,b`` for a list, ``a=1,b=2`` for a mapping.
+
+    Between the parts of a mapping of mappings there are semicolons.
+    """
+    if isinstance(node, ScalarNode):
+        return node.text
+    if isinstance(node, SequenceNode):
+        return ",".join(one_line(item) for item in node.items)
+    nested = any(isinstance(value, MappingNode) for _, value in node.entries)
+    parts = (f"{key.text}={one_line(value)}" for key, value in node.entries)
+    return (";" if nested else ",").join(parts)
+
+
 def load_yaml(path: Path, *, max_bytes: int = limits.MAX_YAML_BYTES) -> Node | None:
     """Read one YAML file; ``None`` means that it holds nothing but comments."""
     return parse_yaml(_read(path, max_bytes), source=str(path), max_bytes=max_bytes)

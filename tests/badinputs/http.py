@@ -49,7 +49,7 @@ CASES: tuple[Entry, ...] = (
     refused("k-repeated", over_http, search(k=["1", "2"]), "query.k", WRONG),
     refused("components-empty", over_http, search(components=""), "query.components", WRONG),
     refused("components-twice", over_http, search(components="bm25,bm25"), "query.components", WRONG),
-    refused("components-unknown", over_http, search(components="xyz"), "query.components", WRONG),
+    refused("components-unknown", over_http, search(components="xyz"), "no component 'xyz'", BAD),
     refused(
         "components-1000", over_http, search(components=",".join(["bm25"] * 1000)), "components",
         WRONG,

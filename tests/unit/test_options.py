@@ -20,14 +20,16 @@ from assay.options import (
     Identifier,
     Kind,
     Maybe,
+    NamedCode,
+    Names,
     Option,
     PathName,
     Real,
     Several,
-    Subset,
     Switch,
     Text,
     Weights,
+    WeightsBy,
     Whole,
     is_switch,
     option,
@@ -61,8 +63,16 @@ TAKEN: list[tuple[Kind, str, Any]] = [
     (Switch(), "on", True),
     (Switch(), "True", True),
     (Switch(), "no", False),
-    (Subset(("a", "b", "c")), "c, a", ("a", "c")),
-    (Subset(("a", "b", "c")), "c a", ("a", "c")),
+    (Names(("x", "b", "c")), "c, x", ("x", "c")),
+    (Names(("x", "b", "c")), "own_1 c a", ("c", "a", "own_1")),
+    (NamedCode(), "none", {}),
+    (NamedCode(), "b=m.n:f, a=m:g", {"a": "m:g", "b": "m.n:f"}),
+    (WeightsBy(Colour), "default", {}),
+    (
+        WeightsBy(Colour),
+        "red: a=.3,b=.7; blue = a:1 b:2",
+        {"red": {"a": 0.3, "b": 0.7}, "blue": {"a": 1.0, "b": 2.0}},
+    ),
     (Weights(), "bm25=.3, dense = 1", {"bm25": 0.3, "dense": 1.0}),
     (Weights(), "bm25:0.3 dense:1", {"bm25": 0.3, "dense": 1.0}),
     (Weights(), "default", {}),
@@ -116,9 +126,18 @@ REFUSED: list[tuple[Kind, str]] = [
     (Choice(Colour), "green"),
     (Switch(), "maybe"),
     (Switch(), ""),
-    (Subset(("a", "b")), ""),
-    (Subset(("a", "b")), "a,a"),
-    (Subset(("a", "b")), "a,z"),
+    (Names(("a", "b")), ""),
+    (Names(("a", "b")), "a,a"),
+    (Names(("a", "b")), "a,Z"),
+    (Names(("a", "b")), "a,b,c,d,e,f,g,h,i"),
+    *(
+        (NamedCode(("taken",)), text)
+        for text in ["", "a", "a=m", "a=m:", "A=m:f", "a=m:f,a=m:g", "taken=m:f", "a=m:f:g", "a=/x"]
+    ),
+    *(
+        (WeightsBy(Colour), text)
+        for text in ["", ";", "red", "red:", "green:a=1", "red:a=1;red:a=2", "red:default", "a=1"]
+    ),
     *(
         (Weights(), text)
         for text in [
@@ -131,7 +150,7 @@ REFUSED: list[tuple[Kind, str]] = [
             "bm25=nan",
             "bm25=１",
             "a=1,a=2",
-            "a=1" + " " * 200,
+            "a=1" + " " * 400,
         ]
     ),
     (Several(Choice(Colour)), "green"),
@@ -162,10 +181,17 @@ def test_texts_that_are_refused(kind: Kind, text: str) -> None:
         (Real(0, 1), "0.5"),
         (Switch(), 1),
         (Switch(), "on"),
-        (Subset(("a", "b")), 7),
-        (Subset(("a", "b")), []),
-        (Subset(("a", "b")), [["a"]]),
-        (Subset(("a", "b")), [{}]),
+        (Names(("a", "b")), 7),
+        (Names(("a", "b")), []),
+        (Names(("a", "b")), [["a"]]),
+        (Names(("a", "b")), [{}]),
+        (NamedCode(), 7),
+        (NamedCode(), {"a": 7}),
+        (NamedCode(), {7: "m:f"}),
+        (WeightsBy(Colour), 7),
+        (WeightsBy(Colour), {"green": {"a": 1}}),
+        (WeightsBy(Colour), {"red": {}}),
+        (WeightsBy(Colour), {"red": 1}),
         (Real(0, 1), 10**400),
         (Weights(), [0.3, 0.7]),
         (Several(Text()), 5),
@@ -216,7 +242,7 @@ def test_kinds_tell_how_they_are_given() -> None:
     assert is_switch(Maybe(Switch()))
     assert not is_switch(Several(Text()))
     assert several(Several(Text()))
-    assert not several(Subset(("a", "b")))
+    assert not several(Names(("a", "b")))
 
 
 @dataclass(frozen=True)
@@ -262,7 +288,7 @@ def test_every_option_of_a_search_is_complete(one: Option) -> None:
         assert one.kind.read(one.kind.write(one.default)) == one.default
 
 
-SCHEMES = [Text(), Text(most=2), Choice(Colour), Whole(-3, 9), Real(0, 1), Subset(("a", "b", "c"))]
+SCHEMES = [Text(), Text(most=2), Choice(Colour), Whole(-3, 9), Real(0, 1), Names(("a", "b", "c"))]
 
 
 @pytest.mark.parametrize("kind", SCHEMES, ids=lambda kind: type(kind).__name__)
@@ -279,7 +305,7 @@ def test_the_schema_says_the_same_as_the_rule(kind: Kind, data: st.DataObject) -
         taken = False
     if isinstance(kind, Whole) and isinstance(value, float):
         return  # JSON Schema takes 1.0 for an integer
-    if isinstance(kind, Text | Subset) and isinstance(value, str):
+    if isinstance(kind, Text | Names) and isinstance(value, str):
         written: Any = kind.read(value) if taken else ""
         assert fits or not taken or value != kind.write(written)
         return

@@ -403,6 +403,8 @@ OTHER_VALUE = {
     "rrf_k": 10,
     "weights": "bm25=1,splade=1,dense=2",
     "per_type_weights": "on",
+    "type_weights": "paraphrase:bm25=1,splade=1,dense=2",
+    "own_components": "labels=my_search:labels",
     "normalization": "dbsf",
     "depth": 50,
     "boosts": "off",

@@ -1,8 +1,8 @@
 """Which configurations of the search are saved, and how is one written down and read back?
 
-A configuration is what a run may name: the options of a search without filters and limits, and
-where wanted one type or intent for all queries. It is a YAML file of their names and values, as
-``assay.yaml`` has them, or one line: ``fusion_method=weighted,weights=bm25:0.3 dense:0.7``.
+A configuration is what a run may name: the options of a search without its limits, filters for all
+queries, and where wanted one type or intent for them. It is a YAML file of their names and values,
+as ``assay.yaml`` has them, or one line: ``fusion_method=weighted,weights=bm25:0.3 dense:0.7``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from assay.app.layout import Layout
 from assay.durable import write_atomically
 from assay.errors import ConflictError, MissingFileError, UsageError
 from assay.model.document import check_id
+from assay.model.query import FILTER_OPTIONS
+from assay.options import Several, several
 from assay.search.request import (
     CONFIGURATION_NAMES,
     EVALUATION_NAMES,
@@ -26,7 +28,7 @@ from assay.search.request import (
     option_name,
     read_changes,
 )
-from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
+from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml, one_line
 from assay.testsets.write import quoted
 
 SAVED_NAMES = (*EVALUATION_NAMES, "query_type", "query_intent")
@@ -63,15 +65,8 @@ def configuration_text(layout: Layout, name: str) -> str:
 
 def as_yaml(options: SearchOptions) -> str:
     """The options as a file: all of them, so that no setting of another machine changes them."""
-    texts = {
-        name: SEARCH_OPTIONS[name].kind.write(value)
-        for name, value in _chosen(options).items()
-        if value is not None
-    }
-    return "".join(
-        f"{name}: {text if _PLAIN.fullmatch(text) else quoted(text)}\n"
-        for name, text in texts.items()
-    )
+    chosen = {name: value for name, value in _chosen(options).items() if value not in (None, ())}
+    return "".join(f"{name}: {_written(name, value)}\n" for name, value in chosen.items())
 
 
 def is_configuration(text: str) -> bool:
@@ -92,24 +87,47 @@ def read_configuration(text: str, layout: Layout | None = None) -> dict[str, Any
     return _from_file(path)
 
 
-def option_text(name: str, node: Node) -> str:
-    """A value as ``assay.yaml`` would have it, also from the lists and mappings of older files."""
+def option_text(name: str, node: Node) -> str | list[str]:
+    """A value as ``assay.yaml`` would have it, also from lists and mappings.
+
+    What may be given several times keeps its list.
+    """
+    if isinstance(node, SequenceNode) and several(SEARCH_OPTIONS[option_name(name)].kind):
+        return [one_line(item) for item in node.items]
     if isinstance(node, ScalarNode):
         if node.quoted and SEARCH_OPTIONS[option_name(name)].kind.numeric:
             raise UsageError(f'{name}: is text, "{node.text:.40}"', hint="leave the quotes out")
         return node.text
-    if isinstance(node, SequenceNode):
-        return ",".join(option_text(name, item) for item in node.items)
-    return ",".join(f"{key.text}={option_text(name, value)}" for key, value in node.entries)
+    return one_line(node)
 
 
 def _chosen(options: SearchOptions) -> dict[str, Any]:
-    return {name: getattr(options, SEARCH_OPTIONS[name].attribute) for name in SAVED_NAMES}
+    return {
+        name: getattr(
+            options.filters if name in FILTER_OPTIONS else options, SEARCH_OPTIONS[name].attribute
+        )
+        for name in SAVED_NAMES
+    }
 
 
-def _from_line(text: str) -> dict[str, str]:
-    """``name=value`` pairs between commas; lists and weights have blanks between their items."""
-    found: dict[str, str] = {}
+def _written(name: str, value: Any) -> str:
+    """A value as YAML: what may be given several times is a list."""
+    kind = SEARCH_OPTIONS[name].kind
+    if isinstance(kind, Several):
+        texts = [kind.of.write(one) for one in value]
+        if odd := [text for text in texts if not text.isprintable()]:
+            raise UsageError(f"{name}: {odd[0]!r:.60} cannot stand in a file")
+        return f"[{', '.join(map(quoted, texts))}]"
+    text = kind.write(value)
+    return text if _PLAIN.fullmatch(text) else quoted(text)
+
+
+def _from_line(text: str) -> dict[str, str | list[str]]:
+    """``name=value`` pairs between commas; lists and weights have blanks between their items.
+
+    A filter may be named several times.
+    """
+    found: dict[str, str | list[str]] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name:
@@ -118,9 +136,12 @@ def _from_line(text: str) -> dict[str, str]:
                 hint="as in fusion_method=weighted,weights=bm25:0.3 splade:0.2 dense:0.5",
             )
         known = configuration_name(name)
-        if known in found:
+        if several(SEARCH_OPTIONS[known].kind):
+            found[known] = [*found.get(known, ()), value]
+        elif known in found:
             raise UsageError(f"{known}: given twice")
-        found[known] = value
+        else:
+            found[known] = value
     return found
 
 

@@ -49,6 +49,7 @@ def examine(settings: Settings) -> list[Finding]:
             ("assay", _program),
             ("disk", _disk),
             ("models", _models),
+            ("components", _own_components),
             ("gpu", _gpu),
             ("store", _store),
             ("vectors", _vectors),
@@ -114,6 +115,16 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
             yield Finding(f"model {role}", State.NOTE, says, "assay index reencode moves to it")
         else:
             yield Finding(f"model {role}", State.OK, f"{name} in {found.folder}")
+
+
+def _own_components(workspace: Workspace) -> Iterator[Finding]:
+    for name, own in workspace.own_components.items():
+        what = f"component {name}"
+        if own.problem:
+            hint = "PYTHONPATH or the working folder must have the module of own_components"
+            yield Finding(what, State.FAULT, own.problem, hint)
+        else:
+            yield Finding(what, State.OK, own.spec)
 
 
 def _gpu(_: Workspace) -> Iterator[Finding]:

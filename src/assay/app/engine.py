@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.model.system import System
     from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
     from assay.opensearch.cluster import Cluster
+    from assay.search.own_components import IndexedChunks
     from assay.search.searcher import Searcher
     from assay.search.snapshot import Snapshot
     from assay.search.synonyms import Synonyms
@@ -294,6 +295,7 @@ def open_searcher(workspace: Workspace) -> Searcher:
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
         synonyms=_synonyms(settings),
+        own={name: one.digest for name, one in workspace.own_components.items()},
     )
 
 
@@ -317,13 +319,15 @@ def components(workspace: Workspace, opened: Generation) -> dict[str, Component]
 
 def snapshot(workspace: Workspace) -> Snapshot:
     """The newest generation with its components, and why others are absent."""
+    from assay.search.own_components import IndexedChunks
     from assay.search.snapshot import Snapshot
 
     if workspace.cluster is not None:
         return _cluster_snapshot(workspace, workspace.cluster)
     opened, store = workspace.generation(), workspace.store
     made = opened.manifest.models
-    present, absent = _present(lambda name: _component(workspace, name, opened))
+    brought = IndexedChunks(opened.chunk_ids, store.chunks_by_key)
+    present, absent = _present(workspace, brought, lambda name: _component(workspace, name, opened))
 
     def find(name: str) -> list[KeyedChunk]:
         return [row for row in store.find(name) if row.key in opened.chunk_ids]
@@ -350,6 +354,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
 def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     from assay.cache import Cache
     from assay.opensearch.cluster import refuse_foreign
+    from assay.search.own_components import IndexedChunks
     from assay.search.snapshot import Snapshot
 
     workspace.require()
@@ -360,12 +365,14 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     settings, made = workspace.settings, current.models
     opened = workspace.opened_models
     present, absent = _present(
+        workspace,
+        IndexedChunks(_chunk_ids_at(workspace, current.applied), store.chunks_by_key),
         lambda name: cluster.component(
             name,
             current,
             opened.sparse(model_name(settings, "splade", made)) if name == "splade" else None,
             opened.dense(model_name(settings, "dense", made)) if name == "dense" else None,
-        )
+        ),
     )
 
     def find(name: str) -> list[KeyedChunk]:
@@ -391,15 +398,26 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     )
 
 
+def _chunk_ids_at(workspace: Workspace, change: int) -> dict[int, str]:
+    """The chunks that there were at a change, for components that the user brings."""
+    if not workspace.own_components:
+        return {}
+    pages = workspace.store.added_since(0, change)
+    return {row.key: row.chunk.chunk_id for page in pages for row in page}
+
+
 def _present(
+    workspace: Workspace,
+    chunks: IndexedChunks,
     component_of: Callable[[str], Component | None],
 ) -> tuple[dict[str, Component], dict[str, str]]:
     """The components that can be asked; for each other one, why it cannot."""
     present: dict[str, Component] = {}
     absent: dict[str, str] = {}
-    for name in COMPONENTS:
+    own = workspace.own_components
+    for name in (*COMPONENTS, *own):
         try:
-            component = component_of(name)
+            component = own[name].build(chunks) if name in own else component_of(name)
         except AssayError as problem:
             absent[name] = f"{name}: {problem}"
             continue

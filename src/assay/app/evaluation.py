@@ -35,8 +35,9 @@ from assay.options import (
     Whole,
     option,
     options_of,
+    several,
 )
-from assay.search.request import address_pairs, changed, configuration_name
+from assay.search.request import SEARCH_OPTIONS, address_pairs, changed, configuration_name
 from assay.settings import Settings
 
 if TYPE_CHECKING:
@@ -159,8 +160,7 @@ class EvaluationRequest:
             value = getattr(self, rule.attribute)
             if value != rule.default:
                 object.__setattr__(self, rule.attribute, rule.accept(value))
-        for name in self.options:
-            configuration_name(name)
+        object.__setattr__(self, "options", _written(self.options))
         if not COMMIT_FORM.fullmatch(self.commit_hash):
             raise UsageError(f"{self.commit_hash!r:.80} is not the hash of a commit")
         if self.test_set is None and not self.test_sets and self.resume is None:
@@ -169,6 +169,11 @@ class EvaluationRequest:
             raise UsageError("--retriever and --run exclude each other")
         if self.answers:
             self.require_our_engine()
+        if self.options and (self.retriever is not None or self.run_file is not None):
+            raise UsageError(
+                f"{', '.join(self.options)}: another engine cannot be asked to search like this",
+                hint="leave the options of our search out, or --retriever and --run",
+            )
         if self.measures is not None:
             from assay.evaluation.score import check_families, protocol_named
             from assay.measures.parse import parse_measures
@@ -213,6 +218,15 @@ class EvaluationRequest:
         """The same with these settings wherever it leaves the drawing of intervals open."""
         drawn = self.statistics.applied_to(settings)
         return replace(self, **{name: getattr(drawn, name) for name in SAMPLING})
+
+
+def _written(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that a run may have, as a job keeps them: filters as people write them."""
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        known = SEARCH_OPTIONS[configuration_name(name)]
+        found[name] = [*map(str, known.accept(value))] if several(known.kind) else value
+    return found
 
 
 REQUEST_OPTIONS: Mapping[str, Option] = options_of(EvaluationRequest)
@@ -322,12 +336,17 @@ class Evaluated:
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """Of a function of one's own only the code is known, not what it looks into."""
+        """Of code of one's own only the code is known, not what it looks into."""
         return tuple(
-            f"{one.info.config['retriever']} was not asked again, since its code is unchanged; "
+            f"{name} was not asked again, since its code is unchanged; "
             "if what it searches has changed: --no-cache"
             for one in self.runs
-            if one.cached and one.info.engine == "python"
+            if one.cached
+            for name in (
+                [one.info.config["retriever"]]
+                if one.info.engine == "python"
+                else one.info.config.get("component_code", {})
+            )
         )
 
     @property
@@ -392,6 +411,17 @@ def evaluate(
         made.append(_record(workspace, request, system, part, shifted, run_id=run_id))
         before += _size(part)
     return evaluated(workspace, request, made)
+
+
+def check_search(workspace: Workspace, request: EvaluationRequest) -> None:
+    """Refuse an evaluation of our search that could only fail: unknown fields and components."""
+    from assay.search.recorded import evaluation_options
+
+    searcher = workspace.searcher
+    searcher.check_named(request.options)
+    options = evaluation_options(searcher.defaults, **request.options)
+    searcher.check(options)
+    searcher.snapshot.resolved(options.filters)
 
 
 def scored_run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -40,9 +40,12 @@ def options_of_caller(settings: Settings, changes: Mapping[str, Any]) -> Mapping
 
     A model is named as the catalog or the shelf of the service has it. A name that stands for a
     folder of this machine is refused, whatever lies there. Nobody may wait for reranking beyond the
-    deadline of a request.
+    deadline of a request, or bring code: components are those that the settings name.
     """
     from assay.encode.catalog import CARDS
+    from assay.search.request import check_names
+
+    check_names("components", changes.get("components") or (), settings.own_components)
 
     name = changes.get("reranker")
     known = name is None or name in CARDS or name == settings.search.reranker
@@ -73,11 +76,16 @@ def _names_model(settings: Settings, name: str) -> bool:
     return any((root / folder).is_dir() for _, root in engine.model_shelf(settings).places())
 
 
-def weights_in_force(options: SearchOptions) -> dict[str, float]:
+def weights_in_force(options: SearchOptions, components: Iterable[str]) -> dict[str, float]:
     """The weight of every component: one that was chosen, else that of weighted fusion."""
-    from assay.search.fusion.weights import DEFAULT_WEIGHTS
+    from assay.search.fusion.weights import default_weight
+    from assay.search.request import FusionMethod
 
-    return {name: options.weights.get(name, weight) for name, weight in DEFAULT_WEIGHTS.items()}
+    usual = options.model_weights.get(FusionMethod.WEIGHTED, {})
+    return {
+        name: options.weights.get(name, usual.get(name, default_weight(name)))
+        for name in components
+    }
 
 
 def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) -> Iterator[str]:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
     from assay.opensearch.cluster import Cluster
+    from assay.search.own_components import OwnComponent
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
     from assay.search.searcher import Searcher
@@ -173,6 +174,13 @@ class Workspace:
     def open_encoders(self) -> None:
         """Load the models now, so that a missing one is known at once."""
         self.encoders()
+
+    @cached_property
+    def own_components(self) -> Mapping[str, OwnComponent]:
+        """The components that the settings bring, by name."""
+        from assay.search.own_components import load_components
+
+        return load_components(self.settings.own_components)
 
     @cached_property
     def cluster(self) -> Cluster | None:
@@ -361,6 +369,7 @@ class Workspace:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
         from assay.search.recorded import evaluation_options
 
+        self.searcher.check_named(changes)
         options = evaluation_options(self.searcher.defaults, **changes)
         return engine.system(self, options, answers=answers)
 

@@ -28,7 +28,7 @@ from assay.cli.options import (
 from assay.durable import write_atomically
 from assay.errors import UsageError
 from assay.plural import counted, share_of
-from assay.search.request import EVALUATION_NAMES
+from assay.search.request import EVALUATION_NAMES, RUN_FILTERS
 
 if TYPE_CHECKING:
     from assay.app.comparison import Side
@@ -451,7 +451,7 @@ def export(
 
 
 @app.command("tune")
-@takes_search_options(("components", "depth"), "search")
+@takes_search_options(("components", "depth", *RUN_FILTERS), "search")
 def tune(
     ctx: typer.Context,
     *,
@@ -464,6 +464,9 @@ def tune(
     step: Annotated[
         float, typer.Option("--step", min=0.01, max=0.5, help="Step between weights.")
     ] = 0.1,
+    by_type: Annotated[
+        bool, typer.Option("--by-type", help="Try weights for each type of query, too.")
+    ] = False,
     search: Mapping[str, Any],
     holdout: Annotated[
         bool,
@@ -488,6 +491,7 @@ def tune(
             measure=measure,
             fusion_method=fusion_method,
             step=step,
+            by_type=by_type,
             options=read_changes(search),
             holdout=holdout,
             progress=progress,

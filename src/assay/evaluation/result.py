@@ -46,6 +46,7 @@ class EvaluationResult:
     run_id: str | None = None
     cached: bool = False
     chunker_versions: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
 
     def __getitem__(self, measure: Measure | str) -> float | None:
         """The mean of a measure: ``result["nDCG@10"]``."""
@@ -136,6 +137,11 @@ class EvaluationResult:
         answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
         missed = tuple(query for query in self.empty if query in set(to_find))
         said = list(filter(None, [self.skip_note]))
+        if self.filters:
+            said.append(
+                f"searched with filters ({'; '.join(self.filters)}): what they leave out counts as "
+                "not found"
+            )
         for ids, of, what in (
             (broken, every, f"failed and count as 0{searching}"),
             (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
@@ -267,7 +273,7 @@ def result_of_run(
         run_id=info.run_id,
         cached=cached,
     )
-    return replace(result, chunker_versions=info.chunker_versions)
+    return replace(result, chunker_versions=info.chunker_versions, filters=info.filters)
 
 
 def expects_nothing(test_set: TestSet) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,6 +27,7 @@ from assay.model.testset import TestSet
 
 # settings to the rank of every candidate of each query, in the order of the candidates' ids
 Rank: TypeAlias = Callable[[Any, str], IntArray]
+SMALLEST_GROUP = 5
 KEPT_SHARE = 0.5  # of the gain must be left on the held-out part, else there is a warning
 
 
@@ -138,6 +140,31 @@ class Tuning:
                 f"(they would see {rounded(self.held_out.detectable)})"
             )
         return tuple(said)
+
+
+def best_by_group(
+    settings: Sequence[Any],
+    measure: Measure,
+    evaluation: tuple[Judged, Rank],
+    groups: Mapping[str, str],
+) -> dict[str, Any]:
+    """The setting that does best on the queries of each group, the first of equal ones.
+
+    A group with fewer than ``SMALLEST_GROUP`` queries is left out: it would be tuned to luck.
+    """
+    part, rank = evaluation
+    names = [groups.get(query, "") for query in part.queries]
+    large = {name for name in names if name and names.count(name) >= SMALLEST_GROUP}
+    rows = {name: np.array([one == name for one in names]) for name in sorted(large)}
+    best: dict[str, tuple[float, Any]] = {}
+    for one in settings:
+        column = measure.column(part.table(partial(rank, one)))
+        for name, members in rows.items():
+            counted = members & column.defined
+            mean = float(column.values[counted].mean()) if counted.any() else 0.0
+            if name not in best or mean > best[name][0]:
+                best[name] = mean, one
+    return {name: setting for name, (_, setting) in best.items()}
 
 
 def tune(

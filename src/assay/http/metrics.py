@@ -59,6 +59,7 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._routes: frozenset[str] = frozenset()
         self._known_intents: tuple[str, ...] = INTENTS
+        self._components: tuple[str, ...] = COMPONENTS
         self._make_search()
         self._make_service()
         self.know_routes(routes)
@@ -78,17 +79,27 @@ class Metrics:
         for name in new:
             self._intents.labels(name)
 
+    def know_components(self, names: Iterable[str]) -> None:
+        """Give each of these components its series."""
+        new = [name for name in names if name not in self._components]
+        self._components += tuple(new)
+        for name in new:
+            self._component_seconds.labels(name)
+            self._used.labels(name)
+            for reason in REASONS:
+                self._errors.labels(name, reason)
+
     def searched(self, response: SearchResponse) -> None:
         """Count one search, by what its response says."""
         seconds = {name: value / 1000 for name, value in response.timings_ms.items()}
         for name, histogram in self._stages.items():
             if name in seconds:
                 histogram.observe(seconds[name])
-        for component in COMPONENTS:
+        for component in self._components:
             if component in seconds:
                 self._component_seconds.labels(component).observe(seconds[component])
         for component in response.components_used:
-            self._used.labels(_one_of(component, COMPONENTS)).inc()
+            self._used.labels(_one_of(component, self._components)).inc()
         self.failed(response.component_errors)
         for intent in response.intents:
             self._intents.labels(_one_of(str(intent.get("intent")), self._known_intents)).inc()
@@ -96,8 +107,10 @@ class Metrics:
     def failed(self, component_errors: Iterable[str]) -> None:
         """Count the components that did not answer."""
         for error in component_errors:
-            component, _, reason = error.partition("_")
-            self._errors.labels(_one_of(component, COMPONENTS), _one_of(reason, REASONS)).inc()
+            component, _, reason = error.rpartition("_")
+            self._errors.labels(
+                _one_of(component, self._components), _one_of(reason, REASONS)
+            ).inc()
 
     def evaluated(self, outcome: str) -> None:
         """Count one evaluation that came to an end."""

@@ -146,6 +146,7 @@ class Service:
         except SearchUnavailableError as error:
             self.metrics.failed(error.component_errors)
             raise
+        self.metrics.know_components(searcher.lanes)
         self.metrics.know_intents(searcher.intents)
         self.metrics.searched(response)
         return response
@@ -225,7 +226,9 @@ class Service:
     def _warm_up(self) -> None:
         """Open the index before the first search needs it."""
         try:
-            self.metrics.know_intents(self.warm_up.begin().result().intents)
+            searcher = self.warm_up.begin().result()
+            self.metrics.know_components(searcher.lanes)
+            self.metrics.know_intents(searcher.intents)
         except ProblemError as problem:
             self.log.warning("not ready", problem=problem.problem.detail)
         self.when_warm()

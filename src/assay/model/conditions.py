@@ -289,6 +289,13 @@ def _same(value: str, wanted: str) -> bool:
     return bool(plain) and _plain(value) == plain
 
 
+def common_form(value: str) -> str:
+    """The same for values that a filter takes for one: ``Phase 3`` and ``PHASE3``."""
+    if _IS_NUMBER.fullmatch(value) or _IS_DATE.fullmatch(value):
+        return value
+    return _plain(value) or value
+
+
 @lru_cache(maxsize=65_536)
 def _plain(text: str) -> str:
     """Letters and digits alone; ``Phase III`` is written ``phase3``."""

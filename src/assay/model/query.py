@@ -60,6 +60,10 @@ class Filters:
             if accepted is not value:
                 object.__setattr__(self, attribute, accepted)
 
+    def admit(self, chunk: Chunk) -> bool:
+        """Whether a chunk may be found."""
+        return not blocking(chunk, self)
+
     def active(self) -> dict[str, tuple[str, ...]]:
         """The fields of a chunk that are restricted, with the values they allow, as text.
 

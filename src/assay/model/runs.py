@@ -10,6 +10,7 @@ from typing import Any
 from assay.model.answers import Answer, NumberCheck
 from assay.model.codec import as_json
 from assay.model.judgments import Span
+from assay.model.query import FILTER_OPTIONS
 from assay.model.scoring import Scoring
 
 
@@ -131,6 +132,18 @@ class RunInfo:
     def ours(self) -> bool:
         """Whether our own search made it, embedded or on a cluster (``opensearch 2.19.1``)."""
         return self.engine.partition(" ")[0] in OUR_ENGINES
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The filters that our search had for every query, as people write them."""
+        if not self.ours:
+            return ()
+        return tuple(
+            text if name == "filter" else f"{name}={text}"
+            for name in FILTER_OPTIONS
+            if (value := self.config.get(name)) is not None
+            for text in (value if isinstance(value, list | tuple) else [str(value).lower()])
+        )
 
     @property
     def figures_only(self) -> bool:

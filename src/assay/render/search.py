@@ -39,6 +39,8 @@ def _method(response: SearchResponse) -> str:
     if len(response.components_used) == 1:
         return "one component"
     weights = " ".join(f"{name}={weight:.2f}" for name, weight in metadata["weights"].items())
+    if kind_of_query := metadata.get("weights_for"):
+        weights += f" for {kind_of_query.replace('_', ' ')}"
     if model := metadata.get("weights_of_model"):
         weights += f" as suits {model}"
     if metadata["method"] != "rrf":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from assay.evaluation.scores import rounded, shown
@@ -83,16 +84,25 @@ def method(options: SearchOptions) -> str:
 
 def weights(options: SearchOptions) -> str:
     """The weights as the command line takes them."""
-    if not options.weights:
-        return "by query type" if options.per_type_weights else "usual weights"
-    return ",".join(f"{name}={weight:g}" for name, weight in options.weights.items())
+    by_type = [f"{kind}:{_shares(one)}" for kind, one in options.type_weights.items()]
+    if options.weights:
+        return "; ".join((_shares(options.weights), *by_type))
+    usual = "by query type" if options.per_type_weights else "usual weights"
+    return "; ".join(by_type) or usual
+
+
+def _shares(weights: Mapping[str, float]) -> str:
+    return ",".join(f"{name}={weight:g}" for name, weight in weights.items())
 
 
 def flags(options: SearchOptions) -> str:
     """The options of a command line that searches like this."""
-    if options.fusion_method is FusionMethod.RRF:
-        return f"--fusion rrf --rrf-k {options.rrf_k} --weights {weights(options)}"
-    return f"--fusion weighted --normalization {options.normalization} --weights {weights(options)}"
+    said = f"--fusion rrf --rrf-k {options.rrf_k}"
+    if options.fusion_method is not FusionMethod.RRF:
+        said = f"--fusion weighted --normalization {options.normalization}"
+    said += f" --weights {_shares(options.weights)}"
+    by_type = ";".join(f"{kind}:{_shares(one)}" for kind, one in options.type_weights.items())
+    return f"{said} --type-weights '{by_type}'" if by_type else said
 
 
 def _settings(options: SearchOptions) -> dict[str, Any]:
@@ -101,6 +111,7 @@ def _settings(options: SearchOptions) -> dict[str, Any]:
         "rrf_k": options.rrf_k,
         "normalization": str(options.normalization),
         "weights": dict(options.weights),
+        "type_weights": {kind: dict(one) for kind, one in options.type_weights.items()},
     }
 
 

@@ -2,17 +2,20 @@
 
 A facet counts documents, not chunks, among all candidates of a search: everything that the
 components found within their depth and the filters let through, on whatever page it stands and
-whether it is folded or not. A document counts once for each of its values.
+whether it is folded or not. A document counts once for each of its values. What a filter takes for
+the same is one value, in the spelling that most documents have: as many pass a filter as its facet
+counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from assay import limits
-from assay.model.conditions import facts_of
+from assay.ingest.sections import section_of
+from assay.model.conditions import common_form, facts_of
 from assay.model.document import Chunk
 from assay.model.query import FILTER_OPTIONS, filter_values
 
@@ -61,8 +64,14 @@ def facets_of(chunks: Iterable[Chunk], fields: Sequence[str]) -> tuple[Facet, ..
 
 def _facet(name: str, documents: Iterable[set[str]]) -> Facet:
     every = list(documents)
-    counts = Counter(value for values in every for value in values)
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    form = _form(name)
+    counts = Counter(one for values in every for one in {form(value) for value in values})
+    spelt: dict[str, str] = {}
+    spellings = Counter(value for values in every for value in values)
+    for value, _ in sorted(spellings.items(), key=lambda item: (-item[1], item[0])):
+        spelt.setdefault(form(value), value)
+    named = [(spelt[one], count) for one, count in counts.items()]
+    ordered = sorted(named, key=lambda item: (-item[1], item[0]))
     most = limits.MAX_FACET_VALUES
     return Facet(
         name,
@@ -70,3 +79,10 @@ def _facet(name: str, documents: Iterable[set[str]]) -> Facet:
         more=max(0, len(ordered) - most),
         missing=sum(not values for values in every),
     )
+
+
+def _form(name: str) -> Callable[[str], str]:
+    """What the values have in common that a filter on this field takes for the same."""
+    if name == "section":
+        return section_of
+    return str if name in OWN_FIELDS else common_form

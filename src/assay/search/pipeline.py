@@ -22,7 +22,7 @@ from assay.search.boost import Lexicon
 from assay.search.coordinator import Answers
 from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
-from assay.search.fusion import by_model, effective_weights
+from assay.search.fusion import by_model, effective_weights, weighted_by_type
 from assay.search.question import Question
 from assay.search.ranking import Candidate, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
@@ -137,7 +137,7 @@ def respond(
         hits = _with_terms(hits, prepared, page)
     if options.highlights:
         hits = _highlighted(hits, prepared.question)
-    judged = _judged(prepared, options, ranking)
+    judged = judged_page(prepared, options, ranking)
     withheld = len(hits) if judged.nothing and options.floor else 0
     following = options.offset + options.k
     answers = prepared.answers
@@ -152,7 +152,11 @@ def respond(
         results=() if withheld else hits,
         fusion_metadata={
             **_metadata(options, ranking, used, reranked),
-            **({"weights_of_model": prepared.dense_model} if by_model(options) else {}),
+            **(
+                {"weights_of_model": prepared.dense_model}
+                if by_model(options, ranking.query_type)
+                else {}
+            ),
         },
         components_used=used,
         component_errors=errors,
@@ -233,7 +237,7 @@ def _folded(prepared: Prepared, ranking: Ranking, rank: int) -> Sequence[FoldedH
     ]
 
 
-def _judged(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Judged:
+def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> Judged:
     """Whether anything is about the query; who names documents, or turns a page, is not asked."""
     filters = prepared.reading.filters(options.filters)
     if options.offset or filters.doc_id or filters.interview_id:
@@ -262,14 +266,16 @@ def _gone(number: int) -> str:
 def _metadata(
     options: SearchOptions, ranking: Ranking, used: tuple[str, ...], reranked: Reranked | None
 ) -> dict[str, Any]:
-    """How the lists became one list."""
-    common = {
+    """How the lists became one list; ``weights_for`` is the query type that weights are for."""
+    common: dict[str, Any] = {
         "method": options.fusion_method.value,
         "weights": dict(effective_weights(options, used, ranking.query_type)),
         "reranked": reranked is not None and reranked.scores is not None,
         "reranker_model": None if reranked is None else reranked.model,
         "reranker_error": None if reranked is None else reranked.error,
     }
+    if weighted_by_type(options, ranking.query_type):
+        common["weights_for"] = ranking.query_type.value
     if options.fusion_method is FusionMethod.RRF:
         return {**common, "k": options.rrf_k}
     return {**common, "normalization": options.normalization.value}

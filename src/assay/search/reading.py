@@ -8,7 +8,7 @@ have them all above those that do not. What is not understood, or is in no docum
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.analysis.identifiers import Mention, code_of, mentions
@@ -46,6 +46,12 @@ class Reading:
         if not self.documents or given.doc_id:
             return given
         return replace(given, doc_id=self.documents)
+
+    @property
+    def naming(self) -> str:
+        """What identifiers of the query stand for, in words; empty where it has none."""
+        of = tuple(f"{one} is " for one in self.identified)
+        return "; ".join(note for note in self.notes if note.startswith(of)) if of else ""
 
 
 NOTHING = Reading()
@@ -104,6 +110,8 @@ class _Found:
         effect = "it comes first" if self.lifted else "the query is about it"
         if self.documents:
             effect = "only this was searched"
+            if own:
+                effect = "it comes first, and only its document was searched"
         return f"{text} is {what}: {effect}"
 
 
@@ -132,19 +140,26 @@ def admitted(
 
     Models know nothing of such conditions: what they found is looked up among the words.
     """
-    if reading.only is not None:
-        return {
-            name: tuple(hit for hit in hits if hit.key in reading.only)
-            for name, hits in lists.items()
-        }
-    if not read(question.written).restricts:
+    if reading.only is None and not read(question.written).restricts:
         return dict(lists)
-    keys = {hit.key for name, hits in lists.items() if name != "bm25" for hit in hits}
-    good = words.holding(question.written, sorted(keys)) if keys else set()
+    trusted = "bm25" if reading.only is None else ""  # it keeps to phrases and exclusions itself
+    keys = {hit.key for name, hits in lists.items() if name != trusted for hit in hits}
+    good = allowed(question, reading, words, keys)
     return {
-        name: hits if name == "bm25" else tuple(hit for hit in hits if hit.key in good)
+        name: hits if name == trusted else tuple(hit for hit in hits if hit.key in good)
         for name, hits in lists.items()
     }
+
+
+def allowed(
+    question: Question, reading: Reading, words: WordIndex, keys: Collection[int]
+) -> Collection[int]:
+    """Those of the chunks that phrases, exclusions and unknown identifiers leave."""
+    if reading.only is not None:
+        return reading.only.intersection(keys)
+    if not keys or not read(question.written).restricts:
+        return keys
+    return words.holding(question.written, sorted(keys))
 
 
 def with_unknown_words(
@@ -175,6 +190,8 @@ def with_unknown_words(
         notes.append(f"this looks like {strange}, and the documents lack most of its words")
     if len(missing) == len(asked):
         notes.append("no document has any of these words")
+        if not question.synonyms and _only_codes(question, missing):  # which mean nothing else
+            reading = replace(reading, only=frozenset())
     else:
         notes.append(f"no document has {', '.join(missing[:MOST_UNKNOWN])}")
     # what is in capitals or has a synonym is a name, and its neighbour is another one: HFpEF, HFrEF
@@ -184,6 +201,12 @@ def with_unknown_words(
     for word, other in better.items():
         meant = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, meant)
     return replace(reading, notes=tuple(notes), did_you_mean=meant)
+
+
+def _only_codes(question: Question, words: Sequence[str]) -> bool:
+    """Whether these words of a query are codes and numbers, and nothing more."""
+    coded = {word for one in read(question.written).codes for word in written_words(one.text)}
+    return coded.issuperset(words)
 
 
 def _better(missing: Sequence[str], words: WordIndex, chunks: Chunks) -> dict[str, str]:

@@ -17,13 +17,13 @@ from assay.evidence.guard import guarded
 from assay.model.answers import Answerer
 from assay.model.codec import encode
 from assay.model.document import ChunkPlace, SpeakerRole
-from assay.model.query import Filters
+from assay.model.query import FILTER_OPTIONS, Filters
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.search.pipeline import Traced
 from assay.search.ranking import Candidate
-from assay.search.request import SearchOptions, changed
+from assay.search.request import RUN_FILTERS, SearchOptions, changed
 from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher, with_model_weights
 from assay.search.snapshot import Snapshot
@@ -38,7 +38,7 @@ _NOT_KEPT = (
     *("k", "offset", "component_timeout_ms", "rerank_timeout_ms", "filters", "facets"),
     *("highlights", "terms"),
 )
-_SELDOM = ("query_type", "group_by", "collapse", "model_weights")
+_SELDOM = ("query_type", "group_by", "collapse", "type_weights", "model_weights")
 
 
 class Places(Protocol):
@@ -70,8 +70,9 @@ class Recorder:
     _known: dict[int, ChunkPlace] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, query: GoldenQuery) -> QueryOutcome:
-        """The outcome of one query, with the filters that the query names."""
-        options = replace(self.options, k=min(PAGE, self.options.k), filters=filters_of(query))
+        """The outcome of one query, with the filters of the run and those that the query names."""
+        filters = filters_of(query, self.options.filters)
+        options = replace(self.options, k=min(PAGE, self.options.k), filters=filters)
         traced = self.searcher.traced(query.query_text, options, self.snapshot)
         response = traced.response
         outcome = QueryOutcome(
@@ -137,23 +138,26 @@ def recorded_system(
     """Our search as something to evaluate, on the generation that it has now.
 
     The configuration names everything beside the index that can change an answer: the options, the
-    content of synonyms and lexicon, the reranker's weights, the answerer with its prompt or code,
-    and this version of assay.
+    content of synonyms and lexicon, the reranker's weights, the code of components that the user
+    brings, the answerer with its prompt or code, and this version of assay.
     """
     searcher.check(options)
     snapshot = searcher.snapshot
     options = with_model_weights(options, snapshot)
+    snapshot.resolved(options.filters)  # refused now, and not once for every query
+    identity = searcher.identity(options)
+    known_code = None not in identity.get("component_code", {}).values()
     answers = {} if answerer is None else {"answerer": answerer.name}
     return System(
         Recorder(searcher, snapshot, options, places, answerer),
         {
             **search_config(options),
-            **searcher.identity(options),
+            **identity,
             **answers,
             "assay": __version__,
         },
         engine=engine,
-        generation=f"{snapshot.generation}#{snapshot.content}",
+        generation=f"{snapshot.generation}#{snapshot.content}" if known_code else None,
         chunker_versions=places.chunker_versions(),
         models={name: models[name] for name in options.components if name in models},
         keeps_time=True,
@@ -189,21 +193,33 @@ def search_config(options: SearchOptions) -> dict[str, Any]:
         for name in _SELDOM
         if getattr(options, name) != getattr(usual, name)
     }
-    return {**plain, **seldom, "kept": options.k}
+    return {**plain, **seldom, **_filter_config(options.filters), "kept": options.k}
+
+
+def _filter_config(filters: Filters) -> dict[str, Any]:
+    """The filters that a run has for all its queries, as people write them."""
+    usual = Filters()
+    chosen = {name: FILTER_OPTIONS[name].attribute for name in RUN_FILTERS}
+    return {
+        name: value if isinstance(value, bool) else [str(one) for one in value]
+        for name, attribute in chosen.items()
+        if (value := getattr(filters, attribute)) != getattr(usual, attribute)
+    }
 
 
 def options_from(config: Mapping[str, Any], defaults: SearchOptions) -> SearchOptions:
     """The options that ``search_config`` wrote down; of synonyms, runs keep the digest."""
-    known = {item.name for item in fields(SearchOptions)}
+    known = {*(item.name for item in fields(SearchOptions)), *RUN_FILTERS}
     values = {name: value for name, value in config.items() if name in known}
     values["synonyms"] = bool(values.get("synonyms", False))
     return evaluation_options(defaults, **values, k=config["kept"])
 
 
-def filters_of(query: GoldenQuery) -> Filters:
-    """The filters that a golden query names."""
+def filters_of(query: GoldenQuery, of_run: Filters) -> Filters:
+    """The filters of a run with those that a golden query names."""
     speaker, mode = query.speaker_filter, query.ingestion_mode
-    return Filters(
+    return replace(
+        of_run,
         speaker_role=() if speaker is SpeakerFilter.ALL else (SpeakerRole(speaker.value),),
         ingestion_mode=() if mode is None else (mode,),
     )

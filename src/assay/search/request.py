@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
@@ -24,12 +24,13 @@ from assay.options import (
     Identifier,
     Listed,
     Maybe,
+    Names,
     Option,
     Real,
-    Subset,
     Switch,
     Text,
     Weights,
+    WeightsBy,
     Whole,
     is_switch,
     option,
@@ -68,10 +69,11 @@ class Normalization(StrEnum):
 class SearchOptions:
     """Everything that changes an answer, beside the index and the query itself.
 
-    An empty mapping of ``weights`` means the method's own. ``query_type`` overrides the classifier,
-    ``query_intent`` the intents that would be read from the query. Timeouts are in milliseconds;
-    for the reranker None means what suits its model (``search/rerank.py``). ``model_weights`` are
-    the weights that suit the models of the index, by fusion method; a searcher fills them in.
+    An empty mapping of ``weights`` means the method's own; ``type_weights`` count instead of both
+    for the types that they name. ``query_type`` overrides the classifier, ``query_intent`` the
+    intents that would be read from the query. Timeouts are in milliseconds; for the reranker None
+    means what suits its model (``search/rerank.py``). ``model_weights`` are the weights that suit
+    the models of the index, by fusion method; a searcher fills them in.
     """
 
     k: int = option(Whole(1, limits.MAX_RESULTS), 10, "How many results.")
@@ -80,9 +82,9 @@ class SearchOptions:
         Whole(1, limits.MAX_DEPTH), 100, "Candidates that each component returns.", setting=True
     )
     components: tuple[str, ...] = option(
-        Subset(COMPONENTS),
+        Names(COMPONENTS),
         COMPONENTS,
-        "Components to ask, of bm25, splade and dense; as in bm25,dense.",
+        "Components to ask, of bm25, splade, dense and those of your own; as in bm25,dense.",
         setting=True,
     )
     fusion_method: FusionMethod = option(
@@ -100,6 +102,12 @@ class SearchOptions:
     )
     per_type_weights: bool = option(
         Switch(), False, "Choose weights by the type of the query.", setting=True
+    )
+    type_weights: Mapping[str, Mapping[str, float]] = option(
+        WeightsBy(QueryType),
+        {},
+        "Weights by the type of the query; as in exact_term:bm25=.6,dense=.4;paraphrase:dense=1.",
+        setting=True,
     )
     normalization: Normalization = option(
         Choice(Normalization),
@@ -201,6 +209,8 @@ class SearchOptions:
                 object.__setattr__(self, attribute, accepted)
         if self.weights:
             _check_weights(self.weights, self.components)
+        for kind, weights in self.type_weights.items():
+            _check_weights(weights, self.components, f"type_weights.{kind}")
         filters = _filters(self.filters)
         if filters is not self.filters:
             object.__setattr__(self, "filters", filters)
@@ -226,18 +236,27 @@ SEARCH_NAMES = tuple(name for name, one in SEARCH_OPTIONS.items() if one.per_req
 """What one search may name."""
 ANSWER_NAMES = tuple(name for name in SEARCH_NAMES if name not in ("offset", "facets"))
 """What a question to be answered may name."""
-EVALUATION_NAMES = tuple(
-    name
-    for name in SEARCH_NAMES
-    if SEARCH_OPTIONS[name].setting and SEARCH_OPTIONS[name].changes_results
+RUN_FILTERS = ("section", "source", "is_table", "filter")
+"""The filters that a run may have for all its queries: speakers and modes belong to single queries,
+and documents and interviews to single searches."""
+EVALUATION_NAMES = (
+    *(
+        name
+        for name in SEARCH_NAMES
+        if SEARCH_OPTIONS[name].setting and SEARCH_OPTIONS[name].changes_results
+    ),
+    *RUN_FILTERS,
 )
 """What a run of a test set may name: its queries say the rest themselves, and it is patient."""
-CONFIGURATION_NAMES = tuple(
-    name
-    for name, one in RETRIEVAL_OPTIONS.items()
-    if one.changes_results and name not in ("k", "offset")
+CONFIGURATION_NAMES = (
+    *(
+        name
+        for name, one in RETRIEVAL_OPTIONS.items()
+        if one.changes_results and name not in ("k", "offset")
+    ),
+    *RUN_FILTERS,
 )
-"""What a configuration may hold: all that changes results, beside filters and pages."""
+"""What a configuration may hold: all that changes results, beside pages."""
 _ALIASES = {
     other: name
     for name, one in SEARCH_OPTIONS.items()
@@ -246,6 +265,27 @@ _ALIASES = {
 }
 _RULES = tuple((one.attribute, one) for one in RETRIEVAL_OPTIONS.values())
 _FIELDS = frozenset(one.name for one in fields(SearchOptions))
+
+
+def check_components(options: SearchOptions, own: Iterable[str] = ()) -> None:
+    """Refuse options that name a component which is neither assay's nor one of ``own``."""
+    named = {
+        "components": options.components,
+        "weights": options.weights,
+        **{f"type_weights.{kind}": one for kind, one in options.type_weights.items()},
+    }
+    for what, names in named.items():
+        check_names(what, names, own)
+
+
+def check_names(what: str, names: Iterable[str], own: Iterable[str]) -> None:
+    """Refuse names of components that there are not."""
+    known = (*COMPONENTS, *own)
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"{what}: there is no component {name!r:.40}", hint=f"known: {', '.join(known)}"
+            )
 
 
 def option_name(name: str) -> str:
@@ -270,7 +310,10 @@ def configuration_name(name: str) -> str:
 
 
 def changed(options: SearchOptions, **changes: Any) -> SearchOptions:
-    """The options with some of them replaced; filters may be given one by one."""
+    """The options with some of them replaced; filters may be given one by one.
+
+    Weights for every query replace those by type, too, unless both are given.
+    """
     given: dict[str, Any] = {}
     filters: dict[str, Any] = {}
     for name, value in changes.items():
@@ -282,6 +325,8 @@ def changed(options: SearchOptions, **changes: Any) -> SearchOptions:
         target[attribute] = value
     if filters:
         given["filters"] = replace(_filters(given.get("filters", options.filters)), **filters)
+    if "weights" in given and options.type_weights:
+        given.setdefault("type_weights", {})
     return replace(options, **given) if given else options
 
 
@@ -307,6 +352,8 @@ def write_changes(options: SearchOptions, usual: SearchOptions) -> dict[str, str
         value = getattr(options, one.attribute)
         if value != getattr(usual, one.attribute):
             found[name] = one.kind.write(value)
+    if "weights" in found and options.type_weights:  # which weights alone would replace
+        found["type_weights"] = SEARCH_OPTIONS["type_weights"].kind.write(options.type_weights)
     for name, one in FILTER_OPTIONS.items():
         value = getattr(options.filters, one.attribute)
         if value != getattr(usual.filters, one.attribute):
@@ -399,31 +446,28 @@ def _named_filters(given: Mapping[Any, Any]) -> Filters:
     )
 
 
-def _check_weights(weights: Mapping[str, float], components: Sequence[str]) -> None:
+def _check_weights(
+    weights: Mapping[str, float], components: Sequence[str], what: str = "weights"
+) -> None:
     """Refuse weights that fusion cannot work with; the message names the component."""
-    known = dict.fromkeys((*COMPONENTS, *components))
     for name, weight in weights.items():
-        if name not in known:
-            raise UsageError(
-                f"weights: there is no component {name!r:.40}", hint=f"known: {', '.join(known)}"
-            )
         if isinstance(weight, bool) or not isinstance(weight, int | float):
-            raise UsageError(f"weights.{name} is {weight!r:.40}", hint="a number of 0 or more")
+            raise UsageError(f"{what}.{name} is {weight!r:.40}", hint="a number of 0 or more")
         if not 0 <= weight < math.inf:
             raise UsageError(
-                f"weights.{name} is {weight!r:.40}", hint="a finite number of 0 or more"
+                f"{what}.{name} is {weight!r:.40}", hint="a finite number of 0 or more"
             )
         if weight > limits.MAX_WEIGHT:
             raise UsageError(
-                f"weights.{name} is {weight!r:.40}",
+                f"{what}.{name} is {weight!r:.40}",
                 hint=f"at most {limits.MAX_WEIGHT}: only ratios count",
             )
     missing = [name for name in components if name not in weights]
     if missing:
         verb = "has" if len(missing) == 1 else "have"
         raise UsageError(
-            f"weights: {', '.join(missing)} {verb} no weight",
+            f"{what}: {', '.join(missing)} {verb} no weight",
             hint="give every component a weight; 0 leaves it out of the score",
         )
     if not any(weights[name] for name in components):
-        raise UsageError("weights: all are 0", hint="at least one must be larger")
+        raise UsageError(f"{what}: all are 0", hint="at least one must be larger")

@@ -98,7 +98,7 @@ async def rerank(
         reranker = await asyncio.to_thread(rerankers.get, options.reranker)
     except GpuNotAvailableError as error:
         log.warning("%s, falling back to fusion", error.message)
-        reason = f"{error.message}; without one: --reranker {DEFAULTS['reranker']}"
+        reason = f"{error.message}; the reranker {DEFAULTS['reranker']} needs none"
         return Reranked(model, error="gpu_unavailable", reason=reason)
     except AssayError as error:
         log.warning("Reranker unavailable, falling back to fusion: %s", error)

@@ -17,6 +17,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from assay import limits
@@ -49,7 +50,14 @@ from assay.search.reading import (
     read_query,
     with_unknown_words,
 )
-from assay.search.request import COMPONENTS, SearchOptions, changed
+from assay.search.request import (
+    COMPONENTS,
+    SEARCH_OPTIONS,
+    SearchOptions,
+    changed,
+    check_components,
+    check_names,
+)
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
@@ -111,7 +119,10 @@ def with_model_weights(options: SearchOptions, snapshot: Snapshot) -> SearchOpti
 
 
 class Searcher:
-    """Search that stays; see the module's docstring."""
+    """Search that stays; see the module's docstring.
+
+    ``own`` are the components that the user brings, each with the digest of its code.
+    """
 
     def __init__(
         self,
@@ -121,13 +132,15 @@ class Searcher:
         defaults: SearchOptions | None = None,
         lexicon: Lexicon | None = None,
         synonyms: Synonyms | None = None,
+        own: Mapping[str, str | None] = MappingProxyType({}),
     ) -> None:
         self._defaults = defaults or SearchOptions()
         self._source = source
         self._rerankers = rerankers
         self._lexicon = lexicon or default_lexicon()
         self._synonyms = synonyms
-        self.lanes = {name: Lane(name) for name in COMPONENTS}
+        self._own = own
+        self.lanes = {name: Lane(name) for name in (*COMPONENTS, *own)}
         self._rerank_lane = Lane("reranker", workers=1)
         self._answers: Cache[tuple[str, str, str], SearchResponse] = Cache(
             limits.MAX_CACHED_ANSWERS
@@ -165,15 +178,23 @@ class Searcher:
         return intent_names(self._lexicon)
 
     def check(self, options: SearchOptions) -> None:
-        """Refuse options that name an intent which the lexicon does not have."""
+        """Refuse options that name a component or an intent that there is not."""
+        check_components(options, self._own)
         check_intent(options.query_intent, self._lexicon)
 
-    def identity(self, options: SearchOptions) -> dict[str, str]:
-        """What else can change an answer under these options: the content of files, and models.
+    def check_named(self, changes: Mapping[str, Any]) -> None:
+        """Refuse changes that name a component that there is not, before weights are looked at."""
+        if (named := changes.get("components")) is not None:
+            check_names("components", SEARCH_OPTIONS["components"].accept(named), self._own)
+
+    def identity(self, options: SearchOptions) -> dict[str, Any]:
+        """What else can change an answer under these options: files, models and the user's code.
 
         A reranker that cannot be opened has no entry; a search then says so.
         """
-        found: dict[str, str] = {}
+        found: dict[str, Any] = {}
+        if own := [name for name in options.components if name in self._own]:
+            found["component_code"] = {name: self._own[name] for name in own}
         if (synonyms := self._synonyms_of(options)) is not None:
             found["synonyms"] = synonyms.digest
         if options.boosts:
@@ -202,7 +223,7 @@ class Searcher:
             name: ("resting" if self.lanes[name].breaker.is_open else "ready")
             if name in snapshot.components
             else snapshot.absent.get(name, "not part of this index")
-            for name in COMPONENTS
+            for name in self.lanes
         }
 
     def search(
@@ -324,6 +345,7 @@ class Searcher:
         started: float,
     ) -> SearchInProgress:
         snapshot = self._snapshot
+        self.check_named(changes)
         wanted = changed(self._defaults if options is None else options, **changes)
         wanted = with_model_weights(wanted, snapshot)
         self.check(wanted)
@@ -489,9 +511,9 @@ class Searcher:
         if words is None or not search.snapshot.size:
             return reading, lists
         try:
-            kept = admitted(search.question, reading, words, lists)
             chunks = self._chunks_of(search.snapshot)
-            return with_unknown_words(search.question, reading, words, chunks), kept
+            whole = with_unknown_words(search.question, reading, words, chunks)
+            return whole, admitted(search.question, whole, words, lists)
         except (AssayError, OSError) as problem:
             note = "phrases and exclusions could not be checked for every component"
             log.warning("%s: %s", note, problem)

@@ -79,7 +79,7 @@ class Reading:
 
 def reading(searcher: Searcher, query: GoldenQuery, options: SearchOptions) -> Reading:
     """How a search would read this query under these options."""
-    wanted = replace(options, filters=filters_of(query))
+    wanted = replace(options, filters=filters_of(query, options.filters))
     ranking = searcher.prepare(query.query_text, wanted).rank(wanted)
     lifted = (one for one in ranking.boosted if one.boosts) if ranking.detected else ()
     return Reading(
@@ -126,7 +126,7 @@ def grid(
 ) -> Iterator[SearchOptions]:
     """Every setting to try: weights on a grid of this step, each k and each normalization."""
     combinations = list(weight_grid(options.components, step))
-    plain = replace(options, per_type_weights=False)
+    plain = replace(options, per_type_weights=False, type_weights={})
     for method in methods:
         if method is FusionMethod.RRF:
             bases = [replace(plain, fusion_method=method, rrf_k=k) for k in RRF_KS]
@@ -137,6 +137,15 @@ def grid(
         for base in bases:
             for weights in combinations:
                 yield replace(base, weights=weights)
+
+
+def with_type_weights(
+    options: SearchOptions, by_type: Mapping[str, SearchOptions]
+) -> SearchOptions:
+    """The options with weights of their own for these query types."""
+    return replace(
+        options, type_weights={str(kind): dict(one.weights) for kind, one in by_type.items()}
+    )
 
 
 def weight_grid(components: Sequence[str], step: float) -> Iterator[dict[str, float]]:

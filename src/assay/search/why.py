@@ -1,8 +1,9 @@
 """Why is this document not among the results?
 
-A document is traced through every step of a search: in the index, past the filters, found by a
-component, through fusion and boosts, into the first k, past the reranker. The first step at which
-it drops out is the answer. If no component found it within its depth, a deeper search reports the
+A document is traced through every step of a search: in the index, past the filters and what the
+query itself asks for (an identifier, phrases, exclusions), found by a component, through fusion and
+boosts, into the first k, past the reranker and the floor. The first step at which it drops out is
+the answer. If no component found it within its depth, a deeper search reports the
 rank and score it would have had.
 """
 
@@ -17,8 +18,10 @@ from assay import limits
 from assay.model.codec import encode
 from assay.model.document import KeyedChunk
 from assay.model.query import Component, Filters, Hit, PartialAnswerError, blocking
-from assay.search.pipeline import Prepared
+from assay.search.exact import RULE as EXACT
+from assay.search.pipeline import Prepared, judged_page
 from assay.search.ranking import Candidate, Ranking
+from assay.search.reading import allowed
 from assay.search.response import Boost
 from assay.search.snapshot import Snapshot
 
@@ -33,10 +36,13 @@ class Verdict(StrEnum):
     FOLDED = "folded"
     NOT_IN_INDEX = "not_in_index"
     FILTERED_OUT = "filtered_out"
+    NOT_NAMED = "not_named"
+    KEPT_OUT = "kept_out"
     NOT_FOUND = "not_found"
     LOST_IN_FUSION = "lost_in_fusion"
     BELOW_K = "below_k"
     RERANKED_AWAY = "reranked_away"
+    WITHHELD = "withheld"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +109,15 @@ def explain_absence(
             f"the filters leave it out: {'; '.join(reasons)}",
             chunks[0].chunk.chunk_id,
         )
-    keys = {row.key for row in passing}
+    named = [row for row in passing if not blocking(row.chunk, prepared.reading.filters(filters))]
+    if not named:
+        return _not_named(document, passing[0], prepared, after)
+    keys = {row.key for row in named}
     place = _place(after, keys)
     if place is None:
-        return _not_found(document, passing, prepared, snapshot)
+        return _kept_out(document, named, prepared, snapshot) or _not_found(
+            document, named, prepared, snapshot
+        )
     shown = prepared.folded(after, prepared.options)
     rank, reason = (place + 1, None) if shown.folding is None else shown.folding.of(place)
     found = shown.pool[place]
@@ -123,6 +134,39 @@ def explain_absence(
         rank_boosted=found.rank_boosted,
         score=found.score,
         boosts=found.boosted.boosts,
+    )
+
+
+def _kept_out(
+    document: str, rows: Sequence[KeyedChunk], prepared: Prepared, snapshot: Snapshot
+) -> Why | None:
+    """Phrases, exclusions or an unknown identifier of the query, if they leave none of it."""
+    words, keys = snapshot.word_index, {row.key for row in rows}
+    if words is None or allowed(prepared.question, prepared.reading, words, keys):
+        return None
+    return Why(
+        document,
+        Verdict.KEPT_OUT,
+        f"the query itself keeps it out: {'; '.join(prepared.reading.notes)}",
+        rows[0].chunk.chunk_id,
+    )
+
+
+def _not_named(document: str, row: KeyedChunk, prepared: Prepared, after: Ranking) -> Why:
+    """The query is the identifier of other documents, or contains one."""
+    reading = prepared.reading
+    about = ", ".join(reading.identified)
+    return Why(
+        document,
+        Verdict.NOT_NAMED,
+        f"the query names another document: {reading.naming}",
+        row.chunk.chunk_id,
+        overtaken_by=tuple(
+            Overtaker(
+                one.boosted.fused.chunk_id, rank, one.score, f"belongs to {about}, as asked for"
+            )
+            for rank, one in enumerate(after.page(0, NAMED), start=1)
+        ),
     )
 
 
@@ -146,7 +190,7 @@ def _not_found(
 ) -> Why:
     findings: dict[str, ComponentFinding] = {}
     best: str | None = None
-    filters = snapshot.resolved(prepared.options.filters)
+    filters = prepared.reading.filters(snapshot.resolved(prepared.options.filters))
     for name in prepared.answers.lists:
         query = prepared.question.for_component(name)
         finding, chunk_id = _deeper(snapshot.components[name], query, rows, filters)
@@ -209,11 +253,18 @@ def _placed(way: _Way, found: Candidate, rank: int) -> Why:
     place_before = _place(way.before, way.keys)
     verdict = _verdict(rank, k, None if place_before is None else place_before + 1, ranks)
     scores = f"its score is {found.score:.4g}, and place {k} needs {needed:.4g}"
+    sentence = _sentence(verdict, rank, found, findings, scores)
+    if rank <= way.prepared.options.offset:
+        sentence += ", before this page"
+    nothing = judged_page(way.prepared, way.prepared.options, way.after).nothing
+    if verdict is Verdict.IN_RESULTS and way.prepared.options.floor and nothing:
+        verdict = Verdict.WITHHELD
+        sentence = f"{nothing}, so nothing is shown (floor: off shows it at rank {rank})"
+    above = results if verdict is not Verdict.IN_RESULTS else results[: rank - 1]
     return Why(
         way.document,
         verdict,
-        _sentence(verdict, rank, found, findings, scores)
-        + (", before this page" if rank <= way.prepared.options.offset else ""),
+        "; ".join(filter(None, (sentence, way.prepared.reading.naming))),
         fused.chunk_id,
         findings,
         rank=rank,
@@ -222,15 +273,17 @@ def _placed(way: _Way, found: Candidate, rank: int) -> Why:
         score=found.score,
         needed=needed,
         boosts=found.boosted.boosts,
-        overtaken_by=() if verdict is Verdict.IN_RESULTS else _overtakers(results, found),
+        overtaken_by=_overtakers(above, found, last=verdict is not Verdict.IN_RESULTS),
     )
 
 
-def _overtakers(results: Sequence[Candidate], found: Candidate) -> tuple[Overtaker, ...]:
-    """The first results that a step lifted over the document; else the last result."""
+def _overtakers(
+    results: Sequence[Candidate], found: Candidate, *, last: bool
+) -> tuple[Overtaker, ...]:
+    """The first results that a step lifted over the document; else the ``last`` result."""
     reasons = [(rank, one, _overtook(one, found)) for rank, one in enumerate(results, start=1)]
     named = [row for row in reasons if row[2]][:NAMED]
-    if not named:
+    if not named and last:
         named = [(len(results), results[-1], f"found by {_found_by(results[-1])}")]
     return tuple(
         Overtaker(one.boosted.fused.chunk_id, rank, one.score, reason)
@@ -246,7 +299,10 @@ def _overtook(one: Candidate, found: Candidate) -> str:
     if one.boosted.rank_fused > found.boosted.rank_fused:
         applied = [boost for boost in one.boosted.boosts if boost.applied]
         return "; ".join(
-            f"lifted ×{boost.factor:.3g} ({boost.matched or boost.intent})" for boost in applied
+            boost.reason
+            if boost.rule == EXACT
+            else f"lifted ×{boost.factor:.3g} ({boost.matched or boost.intent})"
+            for boost in applied
         )
     if _best(one) > _best(found):
         return f"found by {_found_by(one)}"

@@ -20,8 +20,9 @@ from assay.app.configurations import (
 )
 from assay.app.layout import Layout
 from assay.errors import AssayError, ConflictError, InputError, MissingFileError, UsageError
+from assay.model.conditions import read_condition
 from assay.model.query import Filters
-from assay.search.request import EVALUATION_NAMES, SearchOptions, changed
+from assay.search.request import EVALUATION_NAMES, RUN_FILTERS, SearchOptions, changed
 from tests.unit.search.test_request import searches
 
 CHOSEN = SearchOptions(
@@ -38,15 +39,24 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, options: SearchOptions
 ) -> None:
     path = tmp_path_factory.mktemp("c") / "mine.yaml"
+    if not all(map(str.isprintable, options.filters.source)):
+        with pytest.raises(UsageError, match=r"source: .* cannot stand in a file"):
+            as_yaml(options)
+        return
     path.write_text(as_yaml(options), encoding="utf-8")
     read = read_configuration(str(path))
-    assert set(EVALUATION_NAMES) <= set(read) <= set(SAVED_NAMES)
+    assert {*EVALUATION_NAMES} - {*RUN_FILTERS} <= set(read) <= set(SAVED_NAMES)
     unnamed = SearchOptions()
     wanted = replace(
         options,
         k=unnamed.k,
         offset=0,
-        filters=Filters(),
+        filters=Filters(
+            **{
+                name: getattr(options.filters, name)
+                for name in ("section_label", "source", "is_table", "metadata")
+            }
+        ),
         facets=(),
         component_timeout_ms=unnamed.component_timeout_ms,
         rerank_timeout_ms=None,
@@ -54,6 +64,44 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
         rerank_depth=None,
     )
     assert changed(unnamed, **read) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("filter: year>=2020\n", {"filter": (read_condition("year>=2020"),)}),
+        (
+            'filter: ["year>=2020", "phase=PHASE2|PHASE3"]\nis_table: off\n',
+            {
+                "filter": (read_condition("year>=2020"), read_condition("phase=PHASE2|PHASE3")),
+                "is_table": False,
+            },
+        ),
+        (
+            "type_weights:\n  exact_term: {bm25: 2, dense: 1}\n  paraphrase: {bm25: 1, dense: 3}\n",
+            {
+                "type_weights": {
+                    "exact_term": {"bm25": 2.0, "dense": 1.0},
+                    "paraphrase": {"bm25": 1.0, "dense": 3.0},
+                }
+            },
+        ),
+        ("components: [bm25, labels]\n", {"components": ("bm25", "labels")}),
+    ],
+)
+def test_lists_and_mappings_of_a_file(tmp_path: Path, text: str, read: dict[str, Any]) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert read_configuration(str(path)) == read
+
+
+def test_a_line_may_name_several_filters_and_weights_by_type() -> None:
+    assert read_configuration(
+        "filter=year>=2020,filter=phase=PHASE3,type_weights=paraphrase:bm25:1 dense:3"
+    ) == {
+        "filter": (read_condition("year>=2020"), read_condition("phase=PHASE3")),
+        "type_weights": {"paraphrase": {"bm25": 1.0, "dense": 3.0}},
+    }
 
 
 def test_it_is_saved_once_under_a_name(tmp_path: Path) -> None:

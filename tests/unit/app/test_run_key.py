@@ -20,6 +20,8 @@ from assay.errors import ConflictError
 from assay.evaluation.parts import part_of
 from assay.evaluation.record import cache_key
 from assay.index.manifest import FileSet, Manifest
+from assay.model.conditions import read_condition
+from assay.model.query import Filters
 from assay.model.run_store import RunFilter
 from assay.model.testset import GoldenQuery, QueryType, TestSet
 from assay.search.recorded import evaluation_options, search_config
@@ -38,6 +40,7 @@ PROBE: dict[str, Any] = {
     "rrf_k": 20,
     "weights": "bm25=2,splade=1,dense=1",
     "per_type_weights": True,
+    "type_weights": {"paraphrase": {"bm25": 2.0, "splade": 1.0, "dense": 1.0}},
     "normalization": "z-score",
     "boosts": False,
     "group_by": "document",
@@ -47,6 +50,7 @@ PROBE: dict[str, Any] = {
     "lexicon": "lexicon.yaml",
     "synonyms": "synonyms.txt",
     "answerer": "answering:answer",
+    "own_components": "labels=answering:labels",
 }
 """Another value of each setting that can change an answer."""
 
@@ -88,7 +92,9 @@ def folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:  # no
     place = home.parent
     (place / "synonyms.txt").write_text("cephalalgia, headache\n")
     (place / "lexicon.yaml").write_text("intents: {dosage: {phrases: {quantum: 1.0}}}\n")
-    (place / "answering.py").write_text("def answer(q, passages): return 'yes'\n")
+    (place / "answering.py").write_text(
+        "def answer(q, passages): return 'yes'\ndef labels(chunks): return None\n"
+    )
     (place / "engine_of_mine.py").write_text(ENGINE)
     monkeypatch.chdir(place)
     paths = list(sys.path)
@@ -157,6 +163,7 @@ OPTIONS: dict[str, Any] = {
     "synonyms": True,
     "synonym_rules": "headache, cephalalgia",
     "rerank_depth": 5,
+    "filters": Filters(metadata=(read_condition("year>=2020"),)),
 }
 
 
@@ -164,7 +171,6 @@ OPTIONS: dict[str, Any] = {
 def test_every_option_of_a_search_is_accounted_for() -> None:
     same = {
         "offset",  # a run keeps the list from its start
-        "filters",  # the queries say them, and the queries are part of the key
         "facets",  # counts beside the results
         "component_timeout_ms",
         "rerank_timeout_ms",

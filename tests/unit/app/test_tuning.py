@@ -12,7 +12,7 @@ from assay.app.evaluation import EvaluationRequest, evaluate
 from assay.app.tuning import tune
 from assay.app.workspace import Workspace
 from assay.model.document import Chunk
-from assay.render.tuning import tuning_json, tuning_tables
+from assay.render.tuning import flags, tuning_json, tuning_tables
 from assay.testsets.load import load_test_set
 from tests.unit.search.corpus import filled
 
@@ -75,6 +75,7 @@ def measured(here: Workspace, drugs: str, **options: object) -> float:
         {"boosts": False},
         {"fusion_method": "weighted", "per_type_weights": True},
         {"fusion_method": "weighted", "normalization": "z-score", "depth": 5},
+        {"type_weights": {"exact_term": {"bm25": 5.0, "splade": 1.0, "dense": 1.0}}},
     ],
 )
 def test_the_present_settings_score_what_a_run_scores(
@@ -108,6 +109,49 @@ def test_the_best_settings_score_what_a_run_with_them_scores(here: Workspace, dr
         weights=dict(best.weights),
     )
     assert found.evaluation.value == pytest.approx(run, abs=1e-12)
+
+
+def test_weights_of_each_type_are_tried_as_well(here: Workspace, tmp_path: Path) -> None:
+    """Half of the queries want the order of words, half that of dense vectors."""
+    lines = ["name: both", "version: v1", "queries:"]
+    for at, drug in enumerate((*DRUGS, *DRUGS)):
+        text = f"{drug} adverse events" if at < len(DRUGS) else f"what can {drug} do to me"
+        wanted = f"{drug}:chunk_{3 if at < len(DRUGS) else 1}"
+        lines += [
+            f"  - query_id: q{at}",
+            f"    query_text: {text}",
+            f'    relevant_docs: [{{doc_id: "{wanted}", grade: 3}}]',
+        ]
+    path = tmp_path / "both.yaml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plain = tune(here, str(path), step=0.2, holdout=False).tuning
+    by_type = tune(here, str(path), step=0.2, by_type=True, holdout=False).tuning
+    tried = [trial for trial in by_type.trials if trial.settings.type_weights]
+    assert len(by_type.trials) == len(plain.trials) + len(tried)
+    assert tried
+    for trial in tried:
+        assert set(trial.settings.type_weights) <= {"exact_term", "paraphrase", "complex_clinical"}
+        same = [
+            one.mean
+            for one in plain.trials
+            if replace(one.settings, weights={})
+            == replace(trial.settings, weights={}, type_weights={})
+        ]
+        assert trial.mean >= max(same) - 1e-12
+    chosen = tried[0].settings
+    assert tried[0].mean == pytest.approx(
+        measured(
+            here,
+            str(path),
+            fusion_method=chosen.fusion_method.value,
+            rrf_k=chosen.rrf_k,
+            normalization=chosen.normalization.value,
+            weights=dict(chosen.weights),
+            type_weights=chosen.type_weights,
+        ),
+        abs=1e-12,
+    )
+    assert "--type-weights '" in flags(chosen)
 
 
 def test_it_is_said_what_was_measured(here: Workspace, drugs: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,3 +94,28 @@ def test_many_values_are_listed_to_a_limit() -> None:
     assert facet.values[0] == FacetValue("0", 4)
     assert len(facet.values) == most
     assert facet.more == 5
+
+
+def test_spellings_that_a_filter_takes_for_one_are_counted_together(tmp_path: Path) -> None:
+    rows = [
+        ("a", "Eligibility Criteria", ("ATORVASTATIN", "atorvastatin")),
+        ("b", "eligibility", ("atorvastatin",)),
+        ("c", "results", ("Phase 3",)),
+        ("d", "results", ("PHASE3",)),
+        ("e", "results", ("2019",)),
+        ("f", "results", ("2019-03",)),
+    ]
+    chunks = [
+        Chunk(f"{name}:chunk_0", name, "statin study", "Study", section, metadata={"drug": drugs})
+        for name, section, drugs in rows
+    ]
+    with filled(tmp_path / "home", chunks) as workspace:
+        drug, section = workspace.search("statin study", facets="drug,section", k=1).facets
+        counted = [(one.value, one.count) for one in drug.values]
+        assert counted == [("PHASE3", 2), ("atorvastatin", 2), ("2019", 1), ("2019-03", 1)]
+        assert [one.count for one in section.values] == [4, 2]
+        for facet, name in ((drug, "filter"), (section, "section")):
+            for one in facet.values[:2]:
+                given = f"drug={one.value}" if name == "filter" else one.value
+                found = workspace.search("statin study", **{name: given})
+                assert len({hit.chunk.doc_id for hit in found.results}) == one.count

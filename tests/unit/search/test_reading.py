@@ -182,3 +182,12 @@ def test_no_query_is_too_strange(here: Workspace, query: str) -> None:
     answer = here.search(query)
     assert len(answer.results) <= 10
     assert answer.query == " ".join(answer.query.split())
+
+
+@pytest.mark.parametrize("query", ["Z99.9", "ABCD12345", "Z99.9 Q88.1"])
+def test_codes_that_no_document_has_find_nothing(here: Workspace, query: str) -> None:
+    response = here.search(query)
+    assert response.results == ()
+    assert "no document has any of these words" in response.notes
+    with_words = here.search(f"{query} dose")
+    assert with_words.total_candidates

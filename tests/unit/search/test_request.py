@@ -79,6 +79,11 @@ def searches(draw: st.DrawFn) -> SearchOptions:
         rrf_k=draw(st.integers(1, 1000)),
         weights=draw(weights_for(components)),
         per_type_weights=draw(st.booleans()),
+        type_weights={
+            kind: weights
+            for kind in ("exact_term", "paraphrase")
+            if (weights := draw(weights_for(components)))
+        },
         normalization=draw(st.sampled_from(Normalization)),
         query_type=draw(st.sampled_from([None, *QueryType])),
         query_intent=draw(st.sampled_from([None, "tabular", "none", "phase2"])),
@@ -173,7 +178,8 @@ def test_which_surface_offers_what() -> None:
     assert set(SEARCH_NAMES) - set(ANSWER_NAMES) == {"offset", "facets"}
     assert EVALUATION_NAMES == (
         "depth", "components", "fusion_method", "rrf_k", "weights", "per_type_weights",
-        "normalization", "boosts", "group_by", "collapse", "rerank", "reranker",
+        "type_weights", "normalization", "boosts", "group_by", "collapse", "rerank", "reranker",
+        "section", "source", "is_table", "filter",
     )  # fmt: skip
     assert "component_timeout_ms" not in SEARCH_NAMES
 

@@ -57,7 +57,7 @@ def test_a_model_that_is_not_there() -> None:
         raise MissingModelError("not on this machine", hint="assay models pull")
 
     assert asked(no_gpu).error == "gpu_unavailable"
-    assert "--reranker ms-marco-minilm-l12-v2" in asked(no_gpu).reason
+    assert "the reranker ms-marco-minilm-l12-v2 needs none" in asked(no_gpu).reason
     found = asked(missing)
     assert found.error == "unavailable"
     assert "assay models pull" in found.reason

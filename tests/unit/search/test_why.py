@@ -147,3 +147,95 @@ def test_a_component_that_did_not_answer_is_named(here: Workspace) -> None:
     assert set(why.components) == {"bm25", "dense"}
     assert "this search was degraded; splade: RuntimeError: the disk is on fire" in why.sentence
     assert "dense: 1 of 3 shards did not answer" in why.sentence
+
+
+# A query that is an identifier, contains one, or has conditions of its own
+
+
+def trials() -> list[Chunk]:
+    """Three trials, of which the first two speak of the same thing."""
+    drugs = {"NCT01000001": "zelomab", "NCT01000002": "zelomab", "NCT01000003": "tavolimus"}
+    sections = ("eligibility", "adverse_events", "results")
+    return [
+        Chunk(
+            f"{doc_id}:chunk_{at}",
+            doc_id,
+            f"{section.replace('_', ' ')} of {drug} in {at + 2} patients with psoriasis",
+            f"Trial of {drug}",
+            section_label=section,
+            metadata={"identifiers": (doc_id,)},
+        )
+        for doc_id, drug in drugs.items()
+        for at, section in enumerate(sections)
+    ]
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    with filled(tmp_path_factory.mktemp("studies") / "home", trials()) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("query", ["NCT01000001", "NCT01000001 adverse events"])
+def test_a_query_that_names_another_document(studies: Workspace, query: str) -> None:
+    why = studies.why(query, "NCT01000002")
+    assert why.verdict is Verdict.NOT_NAMED
+    assert why.sentence == (
+        "the query names another document: NCT01000001 is document NCT01000001: "
+        "only this was searched"
+    )
+    results = studies.search(query).results
+    assert [(one.chunk_id, one.rank) for one in why.overtaken_by] == [
+        (hit.chunk.chunk_id, hit.rank) for hit in results
+    ]
+    assert {one.reason for one in why.overtaken_by} == {"belongs to NCT01000001, as asked for"}
+
+
+def test_the_document_that_a_query_names_says_so(studies: Workspace) -> None:
+    why = studies.why("NCT01000001 adverse events", "NCT01000001")
+    assert (why.verdict, why.rank) == (Verdict.IN_RESULTS, 1)
+    assert why.sentence.endswith("; NCT01000001 is document NCT01000001: only this was searched")
+    assert why.overtaken_by == ()
+    behind = studies.why("NCT01000001 adverse events", "NCT01000001:chunk_2")
+    first = studies.search("NCT01000001 adverse events").results[0]
+    assert behind.verdict is Verdict.IN_RESULTS
+    assert all(one.rank < behind.rank for one in behind.overtaken_by if behind.rank)
+    assert first.chunk.chunk_id == "NCT01000001:chunk_1"
+
+
+def test_a_passage_that_a_query_names_comes_first(studies: Workspace) -> None:
+    why = studies.why("NCT01000002:chunk_2", "NCT01000002:chunk_2")
+    assert why.rank == 1
+    assert why.sentence.endswith("it comes first, and only its document was searched")
+    other = studies.why("NCT01000002:chunk_2", "NCT01000001:chunk_2")
+    assert other.verdict is Verdict.NOT_NAMED
+
+
+def test_documents_that_a_caller_names_count_more_than_the_query(studies: Workspace) -> None:
+    why = studies.why("NCT01000001 adverse events", "NCT01000002", doc_id="NCT01000002")
+    assert why.verdict is Verdict.IN_RESULTS
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ('"tavolimus in" psoriasis', "only passages with “tavolimus in”"),
+        ("psoriasis -zelomab", "only passages without zelomab"),
+        ("NCT09999999", "no document here is NCT09999999 (trial)"),
+    ],
+)
+def test_a_query_that_keeps_a_document_out(studies: Workspace, query: str, reason: str) -> None:
+    why = studies.why(query, "NCT01000001")
+    assert why.verdict is Verdict.KEPT_OUT
+    assert why.sentence.startswith("the query itself keeps it out: ")
+    assert reason in why.sentence
+
+
+def test_what_is_withheld_is_not_said_to_be_there(studies: Workspace) -> None:
+    query = "football stadium tickets"
+    assert studies.search(query).withheld
+    why = studies.why(query, studies.search(query, floor=False).results[0].chunk.chunk_id)
+    assert why.verdict is Verdict.WITHHELD
+    assert why.sentence.endswith("so nothing is shown (floor: off shows it at rank 1)")
+    shown = studies.why(query, why.chunk_id or "", floor=False)
+    assert shown.verdict is Verdict.IN_RESULTS

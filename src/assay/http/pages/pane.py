@@ -7,18 +7,19 @@ several of them (``c``, ``weighting``, ``w_bm25``, ``tables``); an address may h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.datastructures import QueryParams
 
-from assay.app.configurations import SAVED_NAMES as OF_PANE
+from assay.app.configurations import SAVED_NAMES
 from assay.app.search import weights_in_force
 from assay.errors import UsageError
 from assay.model.query import FILTER_OPTIONS
 from assay.options import several
 from assay.search.request import (
+    COMPONENTS,
     SEARCH_OPTIONS,
     SearchOptions,
     changed,
@@ -29,6 +30,8 @@ from assay.search.request import (
 OWN, BY_TYPE, DEFAULT = "own", "type", "default"
 OF_BOTH = ("k", "offset", "floor", "facets", *FILTER_OPTIONS)
 """What both panes share."""
+OF_PANE = tuple(name for name in SAVED_NAMES if name not in OF_BOTH)
+"""What each pane has of its own."""
 CONTROLS = frozenset({
     "k", "is_table", "speaker", "section", "filter", "components", "fusion_method", "rrf_k",
     "weights", "per_type_weights", "normalization", "query_intent", "query_type", "boosts",
@@ -41,12 +44,16 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One configuration of the playground; ``usual`` is that of the service."""
+    """One configuration of the playground; ``usual`` is that of the service.
+
+    ``components`` are all that the service has.
+    """
 
     name: str
     prefix: str
     options: SearchOptions
     usual: SearchOptions
+    components: Sequence[str] = COMPONENTS
 
     @property
     def weighting(self) -> str:
@@ -56,7 +63,7 @@ class Pane:
     @property
     def weights(self) -> dict[str, float]:
         """The positions of the weight sliders."""
-        return weights_in_force(self.options)
+        return weights_in_force(self.options, self.components)
 
     def changes(self) -> dict[str, Any]:
         """What differs from the usual, as values for ``changed``."""
@@ -77,7 +84,13 @@ class Pane:
         return [pair for pair in pairs if pair[0].removeprefix(self.prefix) not in known]
 
 
-def read_pane(params: QueryParams, usual: SearchOptions, name: str = "A") -> Pane:
+def read_pane(
+    params: QueryParams,
+    usual: SearchOptions,
+    name: str = "A",
+    *,
+    components: Sequence[str] = COMPONENTS,
+) -> Pane:
     """The pane that an address asks for."""
     prefix = "" if name == "A" else "b_"
     texts = _texts(params, OF_BOTH) | _texts(params, OF_PANE, prefix)
@@ -88,32 +101,36 @@ def read_pane(params: QueryParams, usual: SearchOptions, name: str = "A") -> Pan
     changes = read_changes(texts)
     if "weights" not in changes:
         changes |= _weights(params, prefix, changes, usual)
-    return Pane(name, prefix, changed(usual, **changes), usual)
+    return Pane(name, prefix, changed(usual, **changes), usual, components)
 
 
 def _weights(
     params: QueryParams, prefix: str, changes: dict[str, Any], usual: SearchOptions
 ) -> dict[str, Any]:
     """The options that the choice of weights and its sliders mean."""
-    by_type = "per_type_weights" in changes
+    by_type = "per_type_weights" in changes or "type_weights" in changes
     choice = params.get(f"{prefix}weighting") or ("" if by_type else _weighting(usual))
     if choice not in {OWN, BY_TYPE, DEFAULT, ""}:
         raise UsageError(f"weighting: {choice!r:.40} is not known", hint="own, type or default")
     if choice == "":
         return {}
+    given = changes.get("type_weights") or usual.type_weights
+    if choice == BY_TYPE and given:
+        return {"type_weights": given}
     if choice != OWN:
-        return {"per_type_weights": choice == BY_TYPE, "weights": {}}
-    shown = weights_in_force(usual)
+        return {"per_type_weights": choice == BY_TYPE, "weights": {}, "type_weights": {}}
+    shown = weights_in_force(usual, changes.get("components", usual.components))
     read = SEARCH_OPTIONS["weights"].read
     weights = {
         name: read(f"{name}={text}")[name] if (text := params.get(f"{prefix}w_{name}")) else weight
         for name, weight in shown.items()
-        if name in changes.get("components", usual.components)
     }
-    return {"per_type_weights": False, "weights": weights}
+    return {"per_type_weights": False, "weights": weights, "type_weights": {}}
 
 
 def _weighting(options: SearchOptions) -> str:
+    if options.type_weights:
+        return BY_TYPE
     return OWN if options.weights else BY_TYPE if options.per_type_weights else DEFAULT
 
 

@@ -27,7 +27,7 @@ from assay.model.document import SpeakerRole
 from assay.model.testset import QueryType
 from assay.render.search import absence, headline, troubles, understood
 from assay.search.facets import OWN_FIELDS, Facet
-from assay.search.request import COMPONENTS, FusionMethod, Normalization, as_flags, as_parameters
+from assay.search.request import FusionMethod, Normalization, as_flags, as_parameters
 from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher
 
@@ -75,7 +75,11 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         return shown
     params = request.query_params
     query, two = params.get("q", "").strip(), params.get("two") == "on"
-    panes = [read_pane(params, searcher.defaults, name) for name in ("A", "B")[: 2 if two else 1]]
+    there = tuple(searcher.components)
+    panes = [
+        read_pane(params, searcher.defaults, name, components=there)
+        for name in ("A", "B")[: 2 if two else 1]
+    ]
     results = await _results(request, service, query, panes) if query else []
     link = address(
         "/search",
@@ -170,7 +174,7 @@ def _facet(query: str, pane: Pane, facet: Facet) -> FacetView:
 
 def _known(searcher: Searcher) -> dict[str, Sequence[str]]:
     return {
-        "components": COMPONENTS,
+        "components": tuple(searcher.components),
         "fusion": [one.value for one in FusionMethod],
         "normalization": [one.value for one in Normalization],
         "intents": searcher.intents,

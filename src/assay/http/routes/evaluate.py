@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from assay import limits, strict_json
 from assay.app import testsets, workflow
-from assay.app.evaluation import EvaluationRequest, request_fields
+from assay.app.evaluation import EvaluationRequest, check_search, request_fields
 from assay.app.search import options_of_caller
 from assay.errors import LimitError
 from assay.http.edge.problems import Fault, ProblemError
@@ -84,6 +84,7 @@ async def evaluate(
     wanted = await service.work(lambda: evaluation_request(service.workspace, body, parameters))
     key = idempotency_key(request.headers)
     await service.searcher()  # refused at once if nothing can be searched
+    await service.work(lambda: check_search(service.workspace, wanted))
     job = await service.work(
         lambda: service.jobs.submit_evaluation(
             wanted.run_id or new_job_id("evaluation"),

@@ -2,7 +2,7 @@
 
 from assay.search.fusion.fuse import fuse, worth
 from assay.search.fusion.fused import ComponentScores, Fused, FusedPool
-from assay.search.fusion.weights import by_model, effective_weights
+from assay.search.fusion.weights import by_model, effective_weights, weighted_by_type
 
 __all__ = [
     "ComponentScores",
@@ -11,5 +11,6 @@ __all__ = [
     "by_model",
     "effective_weights",
     "fuse",
+    "weighted_by_type",
     "worth",
 ]

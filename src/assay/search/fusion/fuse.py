@@ -7,7 +7,8 @@ then chunk id. The order in which components are given changes nothing, not even
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from assay.errors import InputError
 from assay.model.query import Hit
@@ -35,10 +36,10 @@ def fuse(
         for key, share in zip(column.ranks, column.contributions, strict=True):
             scores[key] = scores.get(key, 0.0) + share
     if len(columns) > 2:
-        for key in set(columns[0].ranks).intersection(*(column.ranks for column in columns[1:])):
+        for key in _in_three(columns):
             # smallest first: equal contributions make equal sums, whatever lists they come from
-            shares = [column.contributions[column.ranks[key] - 1] for column in columns]
-            scores[key] = sum(sorted(shares))
+            there = (column for column in columns if key in column.ranks)
+            scores[key] = sum(sorted(one.contributions[one.ranks[key] - 1] for one in there))
     ids = {key: name for column in reversed(names) for key, name, _ in lists[column]}
     keys = [*scores]  # BM25's candidates first, in its order; then the others by id
     primary = len(columns[0].ranks) if names[:1] == (PRIMARY,) else 0
@@ -69,6 +70,14 @@ def worth(scores: Sequence[float], options: SearchOptions) -> tuple[float, ...]:
     if options.fusion_method is FusionMethod.RRF:
         return reciprocal_ranks(len(scores), options.rrf_k)
     return tuple(normalized_scores(scores, options.normalization))
+
+
+def _in_three(columns: Sequence[ComponentScores]) -> Iterable[int]:
+    """The candidates that three lists or more have."""
+    if len(columns) == 3:
+        return set(columns[0].ranks).intersection(*(column.ranks for column in columns[1:]))
+    often = Counter(key for column in columns for key in column.ranks)
+    return [key for key, count in often.items() if count > 2]
 
 
 def _in_order(lists: Mapping[str, Sequence[Hit]]) -> tuple[str, ...]:

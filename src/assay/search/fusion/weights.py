@@ -28,12 +28,13 @@ def effective_weights(
 ) -> dict[str, float]:
     """The weight of every component that answered, scaled as the module's docstring says.
 
-    Weights that the caller gave come first, then those of the query's type where the options want
-    them, then the method's own. Where every component with a weight has failed, the others count
-    equally: some order is better than none.
+    Weights for the query's type come first, then those for every query, then assay's own for the
+    type where the options want them, then the method's own. There a component that has none counts
+    as much as the others on average. Where every component with a weight has failed, the others
+    count equally: some order is better than none.
     """
     wanted = _wanted(options, query_type)
-    chosen = {name: wanted.get(name, 1.0) for name in present}
+    chosen = {name: wanted.get(name, _mean(wanted)) for name in present}
     total = math.fsum(chosen.values())
     if not total:
         chosen, total = dict.fromkeys(present, 1.0), float(len(chosen))
@@ -41,7 +42,25 @@ def effective_weights(
     return {name: weight * aim / total for name, weight in chosen.items()}
 
 
+def default_weight(component: str) -> float:
+    """What a component counts in weighted fusion where nobody chose weights."""
+    return DEFAULT_WEIGHTS.get(component, _mean(DEFAULT_WEIGHTS))
+
+
+def weighted_by_type(options: SearchOptions, query_type: QueryType) -> bool:
+    """Whether queries of this type have weights of their own."""
+    if query_type in options.type_weights:
+        return True
+    return options.per_type_weights and not options.weights
+
+
+def _mean(weights: Mapping[str, float]) -> float:
+    return math.fsum(weights.values()) / len(weights) if weights else 1.0
+
+
 def _wanted(options: SearchOptions, query_type: QueryType | None) -> Mapping[str, float]:
+    if query_type is not None and query_type in options.type_weights:
+        return options.type_weights[query_type]
     if options.weights:
         return options.weights
     if options.per_type_weights and query_type is not None:
@@ -51,7 +70,7 @@ def _wanted(options: SearchOptions, query_type: QueryType | None) -> Mapping[str
     return DEFAULT_WEIGHTS if options.fusion_method is FusionMethod.WEIGHTED else {}
 
 
-def by_model(options: SearchOptions) -> bool:
+def by_model(options: SearchOptions, query_type: QueryType) -> bool:
     """Whether the weights are those that suit the models, since nobody chose any."""
-    chosen = options.weights or options.per_type_weights
+    chosen = options.weights or weighted_by_type(options, query_type)
     return not chosen and bool(options.model_weights.get(options.fusion_method))

@@ -82,6 +82,7 @@ def test_a_configuration_becomes_a_side_of_an_ab_test(pages: TestClient, home: P
         "rrf_k": 60,
         "weights": {"bm25": 0.7},
         "per_type_weights": False,
+        "type_weights": {},
         "normalization": "min-max",
         "boosts": False,
         "group_by": "chunk",

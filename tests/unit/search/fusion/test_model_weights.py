@@ -35,27 +35,27 @@ def test_the_models_decide_where_nobody_chose() -> None:
     assert effective_weights(options, COMPONENTS) == {"bm25": 0.75, "splade": 0.75, "dense": 1.5}
     scores = replace(options, fusion_method=FusionMethod.WEIGHTED)
     assert effective_weights(scores, COMPONENTS) == pytest.approx(SCORES)
-    assert by_model(options)
-    assert by_model(scores)
+    assert by_model(options, QueryType.PARAPHRASE)
+    assert by_model(scores, QueryType.PARAPHRASE)
 
 
 def test_what_was_chosen_wins() -> None:
     options = SearchOptions(model_weights=FITTING, weights=EQUAL)
     assert effective_weights(options, COMPONENTS) == EQUAL
-    assert not by_model(options)
+    assert not by_model(options, QueryType.PARAPHRASE)
     by_type = SearchOptions(model_weights=FITTING, per_type_weights=True)
     found = effective_weights(by_type, COMPONENTS, QueryType.EXACT_TERM)
     assert found["bm25"] == pytest.approx(1.5)
-    assert not by_model(by_type)
+    assert not by_model(by_type, QueryType.PARAPHRASE)
 
 
 def test_models_without_weights_of_their_own_change_nothing() -> None:
     plain = SearchOptions()
     assert effective_weights(plain, COMPONENTS) == EQUAL
-    assert not by_model(plain)
+    assert not by_model(plain, QueryType.PARAPHRASE)
     only_rrf = SearchOptions(fusion_method=FusionMethod.WEIGHTED, model_weights={"rrf": RRF})
     assert effective_weights(only_rrf, COMPONENTS)["splade"] == pytest.approx(0.2)
-    assert not by_model(only_rrf)
+    assert not by_model(only_rrf, QueryType.PARAPHRASE)
 
 
 def test_equal_weights_give_the_plain_formula_to_the_last_digit() -> None:
