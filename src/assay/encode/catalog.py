@@ -30,6 +30,18 @@ _ASSAY_BIO = ModelCard(
     vocabulary=30_522,
     layers=12,
     ships=True,
+    files=(
+        ModelFile(
+            "assay-bio.safetensors",
+            34_591_900,
+            "1347472afe29a418633f6fce703abbb9767e877234990e6c49720ff06d82f41f",
+        ),
+        ModelFile(
+            "tokenizer.json",
+            466_082,
+            "30a21765075c3018d4cbf095a587ddfec0e47d564500b94db5ff2370b2fa75fc",
+        ),
+    ),
 )
 
 _CARDS = (

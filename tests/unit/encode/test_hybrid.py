@@ -252,6 +252,7 @@ def test_weights_that_the_card_does_not_name_are_refused(
     files = tuple(checksum(folder / name) for name in (WEIGHTS, "tokenizer.json"))
     card = replace(CARDS["assay-bio"], dimension=WIDTH, vocabulary=VOCABULARY, files=files)
     monkeypatch.setitem(CARDS, card.name, card)
+    monkeypatch.delitem(canonical.CANONICAL, card.name)
     package = tmp_path / "package"
     shutil.copytree(folder, package / card.folder)
     here = Shelf(package=package)
@@ -280,6 +281,8 @@ def test_pulling_what_ships_fetches_nothing(
 ) -> None:
     package = tmp_path / "package"
     shutil.copytree(folder, package / "assay-bio")
+    card = CARDS["assay-bio-fast"]
+    monkeypatch.setitem(CARDS, card.name, replace(card, files=()))
     monkeypatch.setattr("assay.encode.pull.PACKAGED", package)
     (pulled,) = pull(["assay-bio-fast"], tmp_path / "models")
     assert (pulled.outcome, pulled.folder) == ("present", package / "assay-bio")
