@@ -137,9 +137,11 @@ def folded(hit: SearchHit) -> list[str]:
     lines = []
     for reason in dict.fromkeys(one.reason for one in hit.folded):
         ids = [one.chunk_id for one in hit.folded if one.reason == reason]
-        more = ", ..." if hit.folded_count > len(hit.folded) or len(ids) > NAMED else ""
+        cut = hit.folded_count > len(hit.folded)  # what is not listed has a reason nobody knows
+        more = ", ..." if cut or len(ids) > NAMED else ""
         named = ", ".join(ids[:NAMED])
-        lines.append(f"and {counted(len(ids), 'more passage')} ({reason}): {named}{more}")
+        number = f"{'at least ' if cut else ''}{counted(len(ids), 'more passage')}"
+        lines.append(f"and {number} ({reason}): {named}{more}")
     return lines
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -235,3 +238,54 @@ def test_documents_that_are_not_indexed_yet_are_told_of(
     monkeypatch.setattr(Workspace, "changes_behind", unreachable)
     assert run(["--home", "w", "search", "aspirin"]) == 0
     assert "aspirin" in capsys.readouterr().out
+
+
+OWN = """
+from assay import Hit
+
+class Newest:
+    name = "newest"
+
+    def __init__(self, chunks):
+        self.rows = sorted(chunks, key=lambda row: -row.key)
+
+    def search(self, query, k, filters=None):
+        return [Hit(row.key, row.chunk.chunk_id, float(row.key)) for row in self.rows[:k]]
+
+class Confused(Newest):
+    def search(self, query, k, filters=None):
+        return super().search(query, k)[::-1]
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[None]:
+    """A component in the working folder, as settings name it."""
+    (tmp_path / "newest_first.py").write_text(OWN, encoding="utf-8")
+    (tmp_path / "assay.yaml").write_text(
+        "own_components:\n  newest: newest_first:Newest\n  confused: newest_first:Confused\n"
+        "components: [bm25, newest]\n"
+        "type_weights: {exact_term: {bm25: 1, newest: 3, confused: 1}}\n",
+        encoding="utf-8",
+    )
+    paths = list(sys.path)
+    yield
+    sys.path[:] = paths
+    sys.modules.pop("newest_first", None)
+
+
+@pytest.mark.usefixtures("own")
+def test_a_component_of_the_working_folder(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--home", home, "search", "asthma attack", "-k", "2", "--explain"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "bm25 + newest · rrf k=60 bm25=0.50 newest=1.50 for exact term" in shown
+    assert re.search(
+        r"fused 0\.0\d+ = bm25 0\.0\d+ .* \+ newest 0\.0\d+ \(rank \d, its score", shown
+    )
+    assert run(["--home", home, "search", "asthma attack", "--components", "bm25,confused"]) == 4
+    degraded = capsys.readouterr()
+    assert "DEGRADED: confused_error (left out of this answer)" in degraded.out + degraded.err
+    assert run(["--home", home, "search", "asthma attack", "--components", "bm25,other"]) == 2
+    refused = capsys.readouterr().err
+    assert "components: there is no component 'other'" in refused
+    assert "known: bm25, splade, dense, confused, newest" in refused

@@ -104,8 +104,7 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def brought(home: Path, name: str = "Overlap", **settings: Any) -> Workspace:
-    own = {"own_components": {"overlap": f"brought_along:{name}"}}
-    return filled(home, **own, **settings)
+    return filled(home, own_components={"overlap": f"brought_along:{name}"}, **settings)
 
 
 def test_the_example_keeps_the_contract(code: Path) -> None:
@@ -303,8 +302,7 @@ def test_a_run_knows_its_code(code: Path, tmp_path: Path) -> None:
         assert any("overlap" in one and "--no-cache" in one for one in seen)
     sys.modules.pop("brought_along")
     code.write_text(CODE.replace("wanted | has", "has"), encoding="utf-8")
-    own = {"own_components": {"overlap": "brought_along:Overlap"}}
-    with filled(tmp_path / "home", **own) as workspace:
+    with brought(tmp_path / "home") as workspace:
         (other,) = evaluate(workspace, request).runs
         assert not other.cached
         assert other.info.config["component_code"]["overlap"] != digest
@@ -312,9 +310,8 @@ def test_a_run_knows_its_code(code: Path, tmp_path: Path) -> None:
 
 def test_code_that_nobody_knows_is_never_reused(code: Path, tmp_path: Path) -> None:
     with brought(tmp_path / "home") as workspace:
-        assert workspace.searcher
+        assert "overlap" in workspace.searcher.lanes
         code.write_text(CODE + "\n# edited while it runs\n", encoding="utf-8")
-        sys.modules["brought_along"].__spec__.origin  # noqa: B018 - still the loaded one
         workspace.__dict__["own_components"] = load_components(
             dict(workspace.settings.own_components)
         )
