@@ -31,25 +31,11 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def gathered(paths: list[Path]) -> Arrays:
-    """Trained weights from the pieces in which they came."""
-    state: Arrays = {}
+    """Quantised weights from the pieces in which they came."""
+    arrays: Arrays = {}
     for path in paths:
-        state |= dict(np.load(path))
-    table = "body.words.weight"
-    if f"{table}#scale" in state:
-        state[table] = state[table].astype(np.float32) * state.pop(f"{table}#scale")
-    return {
-        name: array if array.dtype == np.int32 else array.astype(np.float32)
-        for name, array in state.items()
-    }
-
-
-def averaged(states: list[Arrays]) -> Arrays:
-    """The mean of several trainings."""
-    return {
-        name: first if first.dtype == np.int32 else np.mean([one[name] for one in states], axis=0)
-        for name, first in states[0].items()
-    }
+        arrays |= dict(np.load(path))
+    return arrays
 
 
 def rows_as_int8(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -204,8 +190,12 @@ def _graph(make: _Builder, arrays: Arrays, depth: int, sparse: bool, positions: 
         state = make.layer(at, state)
     name = f"heads.{EXITS.index(depth)}."
     outputs = []
-    first = make.op("Slice", state, make.constant([0], np.int64), make.constant([1], np.int64))
-    turned = make.linear(f"{name}dense", first, bias=False)
+    if depth == LAYERS:
+        none, one = make.constant([0], np.int64), make.constant([1], np.int64)
+        pooled = make.op("Slice", state, none, one)
+    else:
+        pooled = make.op("ReduceMean", state, make.constant([0], np.int64), keepdims=1)
+    turned = make.linear(f"{name}dense", pooled, bias=False)
     size = make.op("ReduceL2", turned, make.constant([1], np.int64), keepdims=1)
     outputs.append((make.op("Div", turned, size), TensorProto.FLOAT, [1, WIDTH], "dense"))
     if sparse:
@@ -277,9 +267,9 @@ def load(path: Path) -> Arrays:
 
 
 def main(arguments: list[str]) -> None:
-    """Quantise trained weights into one file."""
+    """Put the pieces of quantised weights into one file."""
     target, pieces = Path(arguments[0]), [Path(each) for each in arguments[1:]]
-    arrays = packed(gathered(pieces))
+    arrays = gathered(pieces)
     save(target, arrays)
     print(f"{target}: {target.stat().st_size / 1e6:.1f} MB, {len(arrays)} arrays")
 
