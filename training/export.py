@@ -25,25 +25,11 @@ SPECIAL = one_pass.SPECIAL
 
 
 def gathered(paths: list[Path]) -> Arrays:
-    """Trained weights from the pieces in which they came."""
-    state: Arrays = {}
+    """Quantised weights from the pieces in which they came."""
+    arrays: Arrays = {}
     for path in paths:
-        state |= dict(np.load(path))
-    table = "body.words.weight"
-    if f"{table}#scale" in state:
-        state[table] = state[table].astype(np.float32) * state.pop(f"{table}#scale")
-    return {
-        name: array if array.dtype == np.int32 else array.astype(np.float32)
-        for name, array in state.items()
-    }
-
-
-def averaged(states: list[Arrays]) -> Arrays:
-    """The mean of several trainings."""
-    return {
-        name: first if first.dtype == np.int32 else np.mean([one[name] for one in states], axis=0)
-        for name, first in states[0].items()
-    }
+        arrays |= dict(np.load(path))
+    return arrays
 
 
 def rows_as_int8(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -101,9 +87,9 @@ def load(path: Path) -> Arrays:
 
 
 def main(arguments: list[str]) -> None:
-    """Quantise trained weights into one file."""
+    """Put the pieces of quantised weights into one file."""
     target, pieces = Path(arguments[0]), [Path(each) for each in arguments[1:]]
-    arrays = packed(gathered(pieces))
+    arrays = gathered(pieces)
     save(target, arrays)
     print(f"{target}: {target.stat().st_size / 1e6:.1f} MB, {len(arrays)} arrays")
 
