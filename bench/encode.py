@@ -2,6 +2,7 @@
 
     python -m bench.encode             everything
     python -m bench.encode speed       passages per second, ms per query, nothing else
+    python -m bench.encode both        both signals by two models and by one, nothing else
     python -m bench.encode quality     nDCG@10 of exact search, nothing else
 
 Quality: exact search over all passages of a BEIR collection, title and text, 256 tokens, scored by
@@ -31,12 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import assay
-from assay.app.engine import model_shelf
+from assay.app.engine import SIGNALS, Signal, model_shelf
 from assay.encode.cache import VectorCache
 from assay.encode.catalog import CARDS
 from assay.encode.corpus import EncodeProgress, encode_dense, encode_sparse
 from assay.encode.cross_encoder import OnnxReranker
 from assay.encode.dense import OnnxDense
+from assay.encode.encoders import open_dense, open_sparse
 from assay.encode.parallel import thread_count
 from assay.encode.runtime import Running, start
 from assay.encode.shelf import Shelf
@@ -44,6 +46,7 @@ from assay.encode.splade import OnnxSplade
 from assay.encode.tokens import TokenRow
 from assay.model.vectors import DenseMatrix, SparseVector
 from assay.settings import configure
+from bench import encode_both
 from bench.document import write_part
 from bench.encode_report import Part, render, still_readable
 from bench.machine import describe
@@ -54,6 +57,7 @@ KEPT = WORK / "encode.json"
 DATA = Path(os.environ.get("ASSAY_SHARED_DATA", HERE.parents[1] / "shared" / "data"))
 COLLECTIONS = ("nfcorpus", "scifact")
 MODELS = ("bge-small-en-v1.5", "all-minilm-l6-v2", "all-minilm-l6-v2-fp32", "splade-tiny")
+HYBRIDS = ("assay-bio", "assay-bio-fast")
 RERANKER = "ms-marco-minilm-l12-v2"
 DEPTH = 100
 PASSAGES, QUERIES, ROUNDS, BATCH = 64, 50, 5, 32
@@ -69,8 +73,19 @@ def main() -> None:
     present = [model for model in MODELS if here.find(CARDS[model])]
     if options.part in ("all", "quality"):
         report["quality"] = measured(
-            [quality(model, name, here) for name in COLLECTIONS for model in present]
+            [
+                quality(model, role, name, here)
+                for name in COLLECTIONS
+                for model in (*HYBRIDS, *MODELS)
+                if here.find(CARDS[model])
+                for role in SIGNALS
+                if CARDS[model].serves(role)
+            ]
         )
+    if options.part in ("all", "both"):
+        queries = list(read_texts(DATA / "scifact" / "queries.jsonl.gz").values())[:QUERIES]
+        rows = encode_both.measured(here, sample(PASSAGES), queries, ROUNDS)
+        report["both"] = measured(rows)
     if options.part in ("all", "speed"):
         report["speed"] = measured([speed(model, here) for model in present])
         report["rerank"] = measured([rerank_speed(here)])
@@ -94,7 +109,9 @@ def _options() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("part", nargs="?", choices=("all", "speed", "quality"), default="all")
+    parser.add_argument(
+        "part", nargs="?", choices=("all", "speed", "both", "quality"), default="all"
+    )
     parser.add_argument("--write", action="store_true", help="write into BENCHMARKS.md")
     return parser.parse_args()
 
@@ -123,18 +140,16 @@ def tell(progress: EncodeProgress) -> None:
         print(f"  {progress.done}/{progress.total} {progress.seconds:.0f} s", file=sys.stderr)
 
 
-def quality(name: str, collection: str, here: Shelf) -> dict[str, Any]:
-    """nDCG@10 and Recall@10 of one model on one collection."""
+def quality(name: str, role: Signal, collection: str, here: Shelf) -> dict[str, Any]:
+    """nDCG@10 and Recall@10 of one signal of a model on one collection."""
     folder = DATA / collection
     corpus = read_texts(folder / "corpus.jsonl.gz")
     qrels = read_qrels(folder / "qrels" / "test.tsv")
     queries = {
         key: text for key, text in read_texts(folder / "queries.jsonl.gz").items() if key in qrels
     }
-    running = start(here.require(name), CARDS[name].role)
-    search = search_sparse if CARDS[name].role == "splade" else search_dense
-    with VectorCache(WORK / "vectors", running.model_id) as cache:
-        scores = search(running, list(queries.values()), list(corpus.values()), cache)
+    asked, passages = list(queries.values()), list(corpus.values())
+    scores = (search_sparse if role == "splade" else search_dense)(name, here, asked, passages)
     ids = np.array(list(corpus))
     run = {}
     for query, row in zip(queries, scores, strict=True):
@@ -143,7 +158,7 @@ def quality(name: str, collection: str, here: Shelf) -> dict[str, Any]:
     found = assay.score(qrels, run, "ndcg_cut_10 recall_10")
     return {
         "collection": collection,
-        "model": name,
+        "model": name if CARDS[name].role == role else f"{name}, {role}",
         "nDCG@10": round(found["ndcg_cut_10"] or 0.0, 4),
         "Recall@10": round(found["recall_10"] or 0.0, 4),
         "passages": len(corpus),
@@ -151,23 +166,20 @@ def quality(name: str, collection: str, here: Shelf) -> dict[str, Any]:
     }
 
 
-def search_dense(
-    running: Running, queries: list[str], passages: list[str], cache: VectorCache
-) -> DenseMatrix:
+def search_dense(name: str, here: Shelf, queries: list[str], passages: list[str]) -> DenseMatrix:
     """The score of every passage for every query."""
-    encoder = OnnxDense(running)
-    rows = encode_dense(encoder, passages, cache, progress=tell)
-    asked = encode_dense(encoder, queries, cache, kind="query")
+    encoder = open_dense(name, here)
+    with VectorCache(WORK / "vectors", encoder.model_id) as cache:
+        rows = encode_dense(encoder, passages, cache, progress=tell)
+        asked = encode_dense(encoder, queries, cache, kind="query")
     return np.asarray(asked @ rows.T, np.float32)
 
 
-def search_sparse(
-    running: Running, queries: list[str], passages: list[str], cache: VectorCache
-) -> DenseMatrix:
+def search_sparse(name: str, here: Shelf, queries: list[str], passages: list[str]) -> DenseMatrix:
     """The dot product of every passage with every query, through postings of the query's terms."""
     from scipy.sparse import csr_matrix
 
-    encoder = OnnxSplade(running)
+    encoder = open_sparse(name, here)
 
     def matrix(vectors: list[SparseVector]) -> Any:
         borders = np.cumsum([0, *(len(vector.terms) for vector in vectors)])
@@ -175,8 +187,9 @@ def search_sparse(
         weights = np.concatenate([vector.weights for vector in vectors])
         return csr_matrix((weights, terms, borders), shape=(len(vectors), encoder.vocabulary))
 
-    rows = matrix(encode_sparse(encoder, passages, cache, progress=tell))
-    asked = matrix(encode_sparse(encoder, queries, cache, kind="query"))
+    with VectorCache(WORK / "vectors", encoder.model_id) as cache:
+        rows = matrix(encode_sparse(encoder, passages, cache, progress=tell))
+        asked = matrix(encode_sparse(encoder, queries, cache, kind="query"))
     return np.asarray((asked @ rows.T).toarray(), np.float32)
 
 

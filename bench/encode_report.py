@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bench import encode_both
+
 PROSE = """
 ## Encoding
 
 Written by `python -m bench.encode --write`; `make bench-encode` measures and prints the same,
-`speed` or `quality` as an argument a part of it.
+`both`, `speed` or `quality` as an argument a part of it.
+
+**Both signals**: the dense vector and the terms of the same 64 passages and 50 queries, by two
+models or by one pass of one. The ways take turns; passages run on all cores, queries one at a time
+on one. Medians of 5 rounds, the smallest and the largest in brackets.
 
 **Speed**: the encoder (text in, vectors out) on all cores beside a bare onnxruntime session that is
 handed finished tokens: the same rows on the same threads (*of rows*), and the usual padded batches
@@ -20,11 +26,13 @@ faster. 64 passages of NFCorpus, 5 alternating rounds, medians; queries one at a
 ENOUGH = 0.9  # of what the bare session does
 
 TITLES = {
+    "both": "Both signals of a passage and of a query",
     "speed": "Speed of the encoders",
     "rerank": "Speed of the CPU reranker",
     "quality": "Quality of the encoders alone",
 }
 COLUMNS = {
+    "both": encode_both.COLUMNS,
     "speed": (
         *("model", "tokens/passage", "passages/s", "of rows, clock", "of rows, cpu"),
         *("of batches, clock", "of batches, cpu", "cpu ms/passage", "query p50 ms", "query p95 ms"),
@@ -58,7 +66,9 @@ def render(report: Mapping[str, Part]) -> str:
             continue
         rows = report[name]["rows"]
         parts += [f"### {title}", where(report[name])]
-        parts += [targets(rows), table(rows)] if name == "speed" else [table(rows)]
+        if name in _TARGETS:
+            parts.append(_TARGETS[name](rows))
+        parts.append(table(rows))
     return "\n\n".join(parts)
 
 
@@ -79,6 +89,9 @@ def targets(speeds: Rows) -> str:
             f"| {share:.0%} | {verdict} |"
         )
     return "\n".join(lines)
+
+
+_TARGETS = {"speed": targets, "both": encode_both.targets}
 
 
 def table(rows: Rows) -> str:

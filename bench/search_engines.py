@@ -116,10 +116,13 @@ class Assay(Engine):
         return Workspace(configure(settings, environ={}, folder=folder))
 
     def open(self, folder: Path, models: Models | None) -> None:
+        from assay.testing.encoders import GivenModels
+
         self.workspace = self.workspace_in(folder)
         # where the workspace would load models, it finds what looks vectors up
-        self.workspace.__dict__["dense_encoder"] = GivenDense(self.questions, models)
-        self.workspace.__dict__["sparse_encoder"] = GivenSparse(self.questions, models)
+        self.workspace.__dict__["opened_models"] = GivenModels(
+            GivenDense(self.questions, models), GivenSparse(self.questions, models)
+        )
         self.searcher = self.workspace.searcher
         self.timings: list[dict[str, float]] = []
 

@@ -85,6 +85,7 @@ class Pool:
         self.queries = Ragged.of(data["query_tokens"], data["query_borders"], device)
         self.mesh = Ragged.of(data["mesh"], data["mesh_borders"], device)
         self.asked = Ragged.of(data["asked"], data["asked_borders"], device)
+        self.inside = torch.from_numpy(data["inside"]).to(device)  # pieces that go on a word
         self.rarity = torch.from_numpy(data["rarity"]).to(device)
         self.source = torch.from_numpy(data["document_source"].astype(np.int64)).to(device)
         pairs = torch.from_numpy(data["pairs"].astype(np.int64)).to(device)

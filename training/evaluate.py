@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from training.arrays import Ragged, fast
-from training.model import PAD, TERMS, VOCABULARY, Encoder
+from training.model import PAD, VOCABULARY, Encoder, kept_terms
 
 DEPTH = 100
 WIDTH, QUERY_WIDTH = 256, 64
@@ -104,12 +104,6 @@ def even(rows: Tensor) -> Tensor:
     return rows[:, : -(-longest // 16) * 16]
 
 
-def kept_terms(weights: Tensor, count: int = TERMS) -> Tensor:
-    """The largest weights of each row; the rest is dropped, as it is in an index."""
-    border = weights.topk(count, dim=1).values[:, -1:]
-    return torch.where(weights >= border, weights, 0.0)
-
-
 @torch.no_grad()
 def scores(
     model: Encoder, one: Collection, size: int = 128
@@ -125,15 +119,15 @@ def scores(
         words[which] = model.query_terms(ids)
         with fast(device):
             for at, state in enumerate(model.states(ids)):
-                asked[at][which] = model.dense(state, model.heads[at])
+                asked[at][which] = model.dense(state, ids, at)
     sparse = [torch.empty_like(one.grades) for _ in range(count)]
     terms = [0.0] * count
     for which in batches(one.documents, size):
         ids = even(one.documents.rows(which, WIDTH))
         with fast(device):
             for at, state in enumerate(model.states(ids)):
-                dense[at][which] = model.dense(state, model.heads[at])
-                weights = model.terms(state, ids, model.heads[at])
+                dense[at][which] = model.dense(state, ids, at)
+                weights = model.terms(state, ids, at)
                 terms[at] += float((weights > 0).sum()) / len(one.documents)
                 with torch.autocast("cuda", enabled=False):
                     sparse[at][:, which] = words @ kept_terms(weights).T
@@ -144,6 +138,7 @@ def scores(
 
 
 Line = dict[str, float]
+Lists = dict[str, np.ndarray]
 
 
 def measured(one: Collection, part: str, dense: Tensor, sparse: Tensor) -> Line:
@@ -155,22 +150,30 @@ def measured(one: Collection, part: str, dense: Tensor, sparse: Tensor) -> Line:
     return {name: float(ndcg(made, grades).mean()) for name, made in ways.items()}
 
 
+def best(scores: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """The documents of the best hundred and their scores."""
+    found = scores.topk(min(DEPTH, scores.shape[1]), dim=1)
+    return found.indices.cpu().numpy().astype(np.uint16), found.values.float().cpu().numpy()
+
+
 def table(
     model: Encoder, collections: Sequence[Collection], wanted: Callable[[str, str], bool]
-) -> dict[str, Line]:
-    """Figures of every exit on every wanted part of every collection."""
+) -> tuple[dict[str, Line], Lists]:
+    """Figures of every exit on every wanted part of every collection, and the lists of all."""
     model.eval()
     lines: dict[str, Line] = {}
+    lists: Lists = {}
     for one in collections:
         parts = [part for part in sorted(set(one.part.tolist())) if wanted(one.name, part)]
-        if not parts:
-            continue
         signals, terms = scores(model, one)
         for depth, (dense, sparse), mean in zip(model.exits, signals, terms, strict=True):
+            for kind, values in (("dense", dense), ("sparse", sparse)):
+                key = f"{one.name}@{depth}/{kind}"
+                lists[key], lists[f"{key}/scores"] = best(values)
             for part in parts:
                 line = measured(one, part, dense, sparse)
                 lines[f"{one.name}/{part}@{depth}"] = line | {"terms": mean}
-    return lines
+    return lines, lists
 
 
 def show(lines: dict[str, Line]) -> str:

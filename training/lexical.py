@@ -2,8 +2,8 @@
 
     python -m training.lexical OUT.npz FOLDER [SPLIT ...]
 
-The lists are made once, with no model at all, and travel with the collection to where models are
-measured, so that fused figures are those of the product.
+The lists are made once, with the built-in synonyms and no model at all, and travel with the
+collection to where models are measured, so that fused figures are those of the product.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import numpy as np
 
 from assay.index import bm25
 from assay.model.document import Chunk, KeyedChunk
+from assay.search.question import ask
+from assay.search.synonyms import built_in
 from training.sources import judged, rows
 
 DEPTH = 100
@@ -37,7 +39,8 @@ def main(arguments: list[str]) -> None:
         bm25.write(Path(home, "index"), None, [chunks])
         index = bm25.Bm25(Path(home, "index"), {row.key: row.chunk.chunk_id for row in chunks})
         for query in sorted(wanted & texts.keys()):
-            for hit in index.search(texts[query], DEPTH):
+            asked = ask(texts[query], built_in()).for_component("bm25")
+            for hit in index.search(asked, DEPTH):
                 queries.append(query)
                 documents.append(hit.chunk_id)
                 scores.append(hit.score)

@@ -3,27 +3,32 @@
 A batch has queries, the right answer of each and a few hard wrong ones; every passage is a possible
 answer to every query. Dense and sparse scores are pulled towards
 
+- what the general models and BM25 think of the whole batch (``likeness``);
 - the right answer (``contrast``), where MeSH headings grade what else is right (``mesh``);
-- the similarities that the dense teacher sees in the batch (``likeness``);
-- the order in which four teachers together put a query's own candidates (``listwise``).
+- the order of a query's own candidates, in which the cross-encoder has a say (``listwise``).
 
 Vectors also stay near those of the start (``anchor``), passages that share rare headings near each
-other, and terms few (``sparsity``).
+other, and terms few (``sparsity``). Some queries are only a few words of a longer one, and some
+passages keep the sentence that was taken out as query, because searchers' words do stand in
+passages.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from training.arrays import Pool
+from training.model import VOCABULARY
 from training.recipe import Recipe
+from training.teachers import Teachers, spread
 
 MINUS = -1e4
-TEACHERS = ("dense", "judge", "bm25", "splade")
+CLEARLY = 0.05  # how much better, by the teachers, a passage is that counts as right, too
 
 
 @dataclass(slots=True)
@@ -38,7 +43,8 @@ class Batch:
     same: Tensor  # another copy of the right answer
     hide: Tensor  # neither right nor clearly wrong
     right: Tensor  # how right each passage is, as a distribution
-    likeness: Tensor  # the dense teacher's similarities, as a distribution
+    likeness: Tensor  # how all teachers see the batch, as a distribution
+    nearness: Tensor  # the same for vectors
     listed: Tensor  # the columns of a query's own candidates
     order: Tensor  # how the teachers order them, as a distribution
 
@@ -46,21 +52,20 @@ class Batch:
 class Lessons:
     """Draws batches from the pool as a recipe wants them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - what a training has
         self,
         pool: Pool,
-        taught: dict[str, Tensor],
+        teachers: Teachers,
+        taught: dict[str, Any],
         recipe: Recipe,
         chances: Tensor,
         labelled: Tensor,
     ) -> None:
-        self._pool, self._taught, self._recipe = pool, taught, recipe
+        self._pool, self._teachers, self._taught, self._recipe = pool, teachers, taught, recipe
         self._chances, self._labelled = chances, labelled
-        # differences between candidates get the same spread, whoever judges
-        self._scales = {
-            name: float((taught[name][:, 1:] - taught[name][:, :1]).float().std()) / 3
-            for name in TEACHERS
-        }
+        judge = taught["judge"]
+        judge = judge[judge.any(1)].float()
+        self._scale = float((judge[:, 1:] - judge[:, :1]).std()) / 3
 
     @torch.no_grad()
     def batch(self) -> Batch:
@@ -74,24 +79,31 @@ class Lessons:
         other = taught["found"][pair].long().gather(1, which).reshape(-1)
         document = pool.document[pair]
         owner = torch.cat([document, other])
-        texts = torch.cat(
-            [pool.passages(pair, recipe.width), pool.documents.rows(other, recipe.width)]
-        )
-        query_vectors = taught["queries"][pair].float()
-        passage_vectors = torch.cat([taught["passages"][pair], taught["documents"][other]]).float()
-        sight = query_vectors @ passage_vectors.T / recipe.temperature
+        queries, short = self._queries(pair)
+        whole = short | (torch.rand(size, device=device) < recipe.whole)
+        kept, holed = pool.documents.rows(document, recipe.width), pool.passages(pair, recipe.width)
+        right_rows = torch.where(whole[:, None], kept, holed)
+        texts = torch.cat([right_rows, pool.documents.rows(other, recipe.width)])
+        query_vectors = self._teachers.vectors(queries)
+        first = torch.where(whole[:, None], taught["documents"][document], taught["passages"][pair])
+        passage_vectors = torch.cat([first, taught["documents"][other]]).float()
+        near = query_vectors @ passage_vectors.T
+        fused = self._fused(queries, texts, near, self._terms(pair, document, other, whole))
         row = torch.arange(size, device=device)
         right = functional.one_hot(row, len(owner)).float()
         same = (owner[None] == document[:, None]) & (right == 0)
-        # what a teacher prefers to the right answer is no clear mistake, unless people judged it
-        trusted = self._labelled[pool.kind[pair]][:, None]
-        unclear = (sight > sight[row, row][:, None] + 1.0) & ~trusted
+        # what the teachers prefer to the right answer is no clear mistake, unless people judged it
+        trusted = (self._labelled[pool.kind[pair]] & ~short)[:, None]
+        unclear = (fused > fused[row, row][:, None] + CLEARLY) & ~trusted
         graded, named = self._graded(pair, owner, right, same)
         unclear = unclear | (named & (graded > 0.05) & (right == 0))
         target = graded / graded.sum(1, keepdim=True)
         columns = size + row[:, None] * wrong + torch.arange(wrong, device=device)
+        listed = torch.cat([row[:, None], columns], 1)
+        likeness = (fused / recipe.peak).masked_fill(same, MINUS).softmax(1)
+        alone = (near / recipe.temperature).masked_fill(same, MINUS).softmax(1)
         return Batch(
-            queries=pool.queries.rows(pair, recipe.query_width),
+            queries=queries,
             passages=texts,
             owner=owner,
             query_vectors=query_vectors,
@@ -99,10 +111,38 @@ class Lessons:
             same=same,
             hide=same | (unclear & (target < 0.01)),
             right=target,
-            likeness=sight.masked_fill(same, MINUS).softmax(1),
-            listed=torch.cat([row[:, None], columns], 1),
-            order=self._order(pair, which, trusted),
+            likeness=likeness,
+            nearness=recipe.together * likeness + (1 - recipe.together) * alone,
+            listed=listed,
+            order=self._order(pair, which, fused.gather(1, listed), trusted, short),
         )
+
+    def _queries(self, pair: Tensor) -> tuple[Tensor, Tensor]:
+        """The queries, some cut to a few words, and which are."""
+        rows = self._pool.queries.rows(pair, self._recipe.query_width)
+        words, enough = self._teachers.keywords(rows)
+        short = enough & (torch.rand(len(rows), device=rows.device) < self._recipe.keywords)
+        return torch.where(short[:, None], words, rows), short
+
+    def _terms(self, pair: Tensor, document: Tensor, other: Tensor, whole: Tensor) -> Tensor:
+        """SPLADE-tiny's terms of the passages."""
+        (terms, weights), (own, own_weights) = (
+            self._taught["document_terms"],
+            self._taught["passage_terms"],
+        )
+        here = whole[:, None]
+        terms = torch.cat([torch.where(here, terms[document], own[pair]), terms[other]])
+        first = torch.where(here, weights[document], own_weights[pair])
+        weights = torch.cat([first, weights[other]]).float()
+        full = torch.zeros(len(terms), VOCABULARY, device=terms.device)
+        return full.scatter_(1, terms.long(), weights)
+
+    def _fused(self, queries: Tensor, texts: Tensor, near: Tensor, terms: Tensor) -> Tensor:
+        """The fused scores of three unlike searches; about 1 for the best passage."""
+        recipe, teachers = self._recipe, self._teachers
+        found = recipe.teach_dense * spread(near)
+        found = found + recipe.teach_splade * spread(teachers.terms(queries) @ terms.T)
+        return found + recipe.teach_bm25 * spread(teachers.lexical(queries, texts))
 
     def _graded(
         self, pair: Tensor, owner: Tensor, right: Tensor, same: Tensor
@@ -118,19 +158,18 @@ class Lessons:
         graded = torch.where(total > 0, part**6, 0.0)
         return torch.where(right > 0, 1.0, graded * weight).masked_fill(same, 0), total > 0
 
-    def _order(self, pair: Tensor, which: Tensor, trusted: Tensor) -> Tensor:
+    def _order(
+        self, pair: Tensor, which: Tensor, fused: Tensor, trusted: Tensor, short: Tensor
+    ) -> Tensor:
         """How the teachers order a query's candidates; the right one keeps a share of its own."""
         recipe = self._recipe
-        columns = functional.pad(which + 1, (1, 0))
-        total = torch.zeros(columns.shape, device=pair.device)
-        weights = (recipe.teach_dense, recipe.teach_judge, recipe.teach_bm25, recipe.teach_splade)
-        for name, weight in zip(TEACHERS, weights, strict=True):
-            values = self._taught[name][pair].gather(1, columns).float()
-            total += weight * values / self._scales[name]
-        first = torch.zeros_like(total)
+        judge = self._taught["judge"][pair].gather(1, functional.pad(which + 1, (1, 0))).float()
+        # the cross-encoder has read the long query only
+        judge = torch.where(short[:, None], 0.0, recipe.teach_judge * judge / self._scale)
+        first = torch.zeros_like(fused)
         first[:, 0] = 1
-        belief = torch.where(trusted, 0.7, 0.4)
-        return belief * first + (1 - belief) * total.softmax(1)
+        belief = torch.where(trusted, 0.7, torch.where(short[:, None], 0.1, 0.4))
+        return belief * first + (1 - belief) * (fused / recipe.peak + judge).softmax(1)
 
 
 def soft_cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
@@ -148,7 +187,7 @@ def dense_loss(recipe: Recipe, batch: Batch, query: Tensor, passage: Tensor, poo
     near = (query @ passage.T / recipe.temperature).masked_fill(batch.same, MINUS)
     moved = (1 - (query * batch.query_vectors).sum(1)).mean()
     moved = moved + (1 - (passage * batch.passage_vectors).sum(1)).mean()
-    loss = recipe.likeness * divergence(near, batch.likeness) + recipe.anchor * moved
+    loss = recipe.likeness * divergence(near, batch.nearness) + recipe.anchor * moved
     loss = loss + recipe.contrast * soft_cross_entropy(
         near.masked_fill(batch.hide, MINUS), batch.right
     )
@@ -169,7 +208,7 @@ def sparse_loss(recipe: Recipe, batch: Batch, query: Tensor, terms: Tensor) -> T
     loss = recipe.sparse_contrast * (
         soft_cross_entropy(match.masked_fill(batch.hide, MINUS), batch.right) + 0.5 * back
     )
-    loss = loss + 0.5 * divergence(match, batch.likeness)
+    loss = loss + recipe.likeness * divergence(match, batch.likeness)
     if recipe.listwise:
         loss = loss + recipe.listwise * soft_cross_entropy(
             match.gather(1, batch.listed), batch.order

@@ -1,10 +1,10 @@
 """What do the quantised weights find on a CPU, through onnxruntime?
 
-    python -m training.measure MODEL.safetensors FOLDER NAME[/PART] ... [depth=6] [scores=FOLDER]
+    python -m training.measure MODEL.safetensors FOLDER OUT.npz NAME ... [depth=6] [float]
 
-Prints the same table as training does, so that quantised and float figures can be compared line by
-line. Texts are encoded one at a time, as the product does. ``scores`` keeps the scores of every
-pair, so that ways to fuse can be compared without encoding again.
+Writes the same lists as training does, for ``training.fuse``, so that quantised and float figures
+can be compared line by line. Texts are encoded one at a time, as the product does. ``float``
+computes with the floats that the quantised weights stand for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from training import export
 from training.arrays import Ragged
-from training.evaluate import QUERY_WIDTH, WIDTH, Collection, measured, show
+from training.evaluate import QUERY_WIDTH, WIDTH, Collection, Lists, best
 from training.model import PAD, VOCABULARY
 
 Session = Any
@@ -62,11 +62,13 @@ def asked_terms(texts: Ragged, weights: NDArray[np.float32]) -> NDArray[np.float
 
 
 def scores(
-    arrays: export.Arrays, one: Collection, depth: int
+    arrays: export.Arrays, one: Collection, depth: int, *, floats: bool
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
     """Dense and sparse scores of every pair, and how many terms a passage has."""
-    passages = session(export.graph(arrays, depth))
-    questions = session(export.graph(arrays, depth, sparse=False))
+    make = export.float_graph if floats else export.graph
+    made = export.unpacked(arrays) if floats else arrays
+    passages = session(make(made, depth))
+    questions = session(make(made, depth, sparse=False))
     dense, found = encoded(passages, one.documents, WIDTH)
     asked, _ = encoded(questions, one.queries, QUERY_WIDTH)
     static = asked_terms(one.queries, arrays["asked"].astype(np.float32))
@@ -79,24 +81,23 @@ def scores(
 
 
 def main(arguments: list[str]) -> None:
-    """Print the figures of every named collection."""
+    """Write the lists of every named collection."""
     settings = dict(each.split("=") for each in arguments if "=" in each)
-    model, folder, *names = (each for each in arguments if "=" not in each)
+    model, folder, target, *names = (each for each in arguments if "=" not in each)
     depth = int(settings.get("depth", 12))
     arrays = export.load(Path(model))
     torch.set_num_threads(1)
+    lists: Lists = {}
     for name in names:
-        collection, _, wanted = name.partition("/")
-        one = Collection(Path(folder) / f"{collection}.npz", "cpu")
-        dense, sparse, terms = scores(arrays, one, depth)
-        if "scores" in settings:
-            target = Path(settings["scores"]) / f"{collection}@{depth}.npz"
-            np.savez(target, dense=dense.astype(np.float32), sparse=sparse, terms=terms)
-        lines = {}
-        for part in wanted.split(",") if wanted else sorted(set(one.part.tolist())):
-            line = measured(one, part, torch.from_numpy(dense), torch.from_numpy(sparse))
-            lines[f"{collection}/{part}@{depth}"] = line | {"terms": terms}
-        print(show(lines), flush=True)
+        if name == "float":
+            continue
+        one = Collection(Path(folder) / f"{name}.npz", "cpu")
+        dense, sparse, terms = scores(arrays, one, depth, floats="float" in names)
+        for kind, values in (("dense", dense), ("sparse", sparse)):
+            key = f"{name}@{depth}/{kind}"
+            lists[key], lists[f"{key}/scores"] = best(torch.from_numpy(values))
+        np.savez_compressed(target, **lists)
+        print(f"{name}: {terms:.0f} terms a passage", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,8 @@
     python -m training.mine POOL.npz BGE.npz JUDGE.npz SPLADE.npz OUT.pt
 
 For every query the best passages of two unlike searches together (bge-small's vectors and BM25 over
-word pieces) are found; the cross-encoder reads a few of them and the right one, and SPLADE-tiny
-weighs them. What all four say about the same passages is kept, so that training can follow any
-mixture of them.
+word pieces) are found, and the cross-encoder reads a few of them and the right one. What does not
+change in training is kept: its scores, bge-small's vectors and SPLADE-tiny's terms of all passages.
 """
 
 from __future__ import annotations
@@ -21,11 +20,14 @@ from torch.nn import functional
 
 from training.arrays import Pool, fast, rows_of
 from training.model import PAD, SPECIAL, VOCABULARY, Body, Splade, judge, splade, teacher
+from training.prepare import KINDS
 from training.weights import unpack
 
 CANDIDATES = 5
 DEPTH = 20
 WIDTH, QUERY_WIDTH = 192, 64
+JUDGED = tuple(KINDS.index(kind) for kind in ("title", "question", "claim", "prompt"))
+TERMS_KEPT = 256  # of what SPLADE-tiny gives a passage
 
 
 def floats(path: Path) -> dict[str, Tensor]:
@@ -71,15 +73,14 @@ def term_matrix(pool: Pool, idf: Tensor, k1: float = 1.2, b: float = 0.6) -> Ten
 
 
 @torch.no_grad()
-def candidates(pool: Pool, dense: Tensor, asked: Tensor) -> tuple[Tensor, Tensor]:
-    """Hard wrong answers of every query, and BM25's scores of them after that of the right one."""
+def candidates(pool: Pool, dense: Tensor, asked: Tensor) -> Tensor:
+    """Hard wrong answers of every query."""
     device = dense.device
     counts = pool.frequencies(VOCABULARY)
     idf = torch.log(1 + (len(pool.documents) - counts + 0.5) / (counts + 0.5)).clamp_min(0)
     matrix = term_matrix(pool, idf)
     total = len(pool.queries)
     found = torch.empty(total, CANDIDATES, dtype=torch.int32, device=device)
-    words = torch.empty(total, 1 + CANDIDATES, device=device)
     chance = torch.Generator(device=device).manual_seed(0)
     step = 1024
     for at in range(0, total, step):
@@ -99,21 +100,21 @@ def candidates(pool: Pool, dense: Tensor, asked: Tensor) -> tuple[Tensor, Tensor
         # some of the very best and some further down
         order = torch.rand(best.shape, device=device, generator=chance)
         order = order + torch.arange(DEPTH, device=device) / DEPTH
-        picked = best.gather(1, order.topk(CANDIDATES, dim=1, largest=False).indices)
-        found[which] = picked.int()
-        words[which] = lexical.gather(1, torch.cat([own, picked], 1))
-    return found, words
+        found[which] = best.gather(1, order.topk(CANDIDATES, dim=1, largest=False).indices).int()
+    return found
 
 
 @torch.no_grad()
 def judged(pool: Pool, found: Tensor, path: Path, width: int = 176, batch: int = 4096) -> Tensor:
-    """The cross-encoder's score of the right answer and of every candidate."""
+    """The cross-encoder's scores of right answer and candidates; 0 where it is not asked."""
     device = pool.document.device
     model = judge(floats(path)).to(device).eval()
     total, each = len(pool.queries), 1 + found.shape[1]
-    scores = torch.empty(total * each, device=device)
-    order = pool.queries.length.argsort().repeat_interleave(each) * each
-    order = order + torch.arange(each, device=device).repeat(total)
+    scores = torch.zeros(total * each, device=device)
+    asked = torch.isin(pool.kind, torch.tensor(JUDGED, device=device)).nonzero().squeeze(1)
+    asked = asked[pool.queries.length[asked].argsort()]
+    order = asked.repeat_interleave(each) * each
+    order = order + torch.arange(each, device=device).repeat(len(asked))
     for at in range(0, len(order), batch):
         which = order[at : at + batch]
         query, place = which // each, which % each
@@ -134,29 +135,6 @@ def weighed(model: Splade, rows: Tensor, count: int, batch: int = 512) -> tuple[
             best = model(part).topk(count, dim=1)
         terms[which], weights[which] = best.indices.int(), best.values.half()
     return terms, weights
-
-
-@torch.no_grad()
-def matched(pool: Pool, found: Tensor, path: Path, batch: int = 1024) -> Tensor:
-    """SPLADE-tiny's score of the right answer and of every candidate."""
-    device = found.device
-    model = splade(floats(path)).to(device).eval()
-    everyone = torch.arange(len(pool.documents), device=device)
-    pairs = torch.arange(len(pool.queries), device=device)
-    documents = weighed(model, pool.documents.rows(everyone, WIDTH), 256)
-    passages = weighed(model, pool.passages(pairs, WIDTH), 256)
-    asked = weighed(model, pool.queries.rows(pairs, QUERY_WIDTH), 64)
-    scores = torch.empty(len(pairs), 1 + found.shape[1], device=device)
-    for which in pairs.split(batch):
-        query = torch.zeros(len(which), VOCABULARY, device=device)
-        query.scatter_(1, asked[0][which].long(), asked[1][which].float())
-        other = found[which].long()
-        right = query.gather(1, passages[0][which].long()) * passages[1][which].float()
-        scores[which, 0] = right.sum(1)
-        for at in range(other.shape[1]):
-            terms, weights = documents[0][other[:, at]].long(), documents[1][other[:, at]].float()
-            scores[which, at + 1] = (query.gather(1, terms) * weights).sum(1)
-    return scores
 
 
 def pair_rows(
@@ -208,33 +186,21 @@ def main(arguments: list[str]) -> None:
     passages = vectors(body, pool.passages(pairs, WIDTH))
     asked = vectors(body, pool.queries.rows(pairs, QUERY_WIDTH))
     say("passages and queries")
-    found, words = candidates(pool, documents, asked)
+    found = candidates(pool, documents, asked)
     say("candidates")
-    near = torch.cat(
-        [
-            (asked * passages).sum(1, keepdim=True),
-            (asked[:, None] * documents[found.long()]).sum(-1),
-        ],
-        1,
-    )
     scores = judged(pool, found, judge_path)
     say("judged")
-    terms = matched(pool, found, splade_path)
+    model = splade(floats(splade_path)).to(device).eval()
+    kept = {
+        "documents": documents,
+        "passages": passages,
+        "found": found,
+        "judge": scores.half(),
+        "document_terms": weighed(model, pool.documents.rows(everyone, WIDTH), TERMS_KEPT),
+        "passage_terms": weighed(model, pool.passages(pairs, WIDTH), TERMS_KEPT),
+    }
     say("weighed")
-    teachers = {"bm25": words, "dense": near, "judge": scores, "splade": terms}
-    for name, values in teachers.items():
-        right = (values[:, :1] >= values[:, 1:].amax(1, keepdim=True)).float().mean()
-        print(name, "puts the right answer first:", round(float(right), 3))
-    torch.save(
-        {
-            "documents": documents,
-            "passages": passages,
-            "queries": asked,
-            "found": found,
-        }
-        | {name: values.half() for name, values in teachers.items()},
-        target,
-    )
+    torch.save(kept, target)
     say("written")
 
 

@@ -2,7 +2,8 @@
 
 One pass of a 12-layer BERT (384 dimensions, started from bge-small-en-v1.5) gives two signals:
 
-- dense: the first token's state, at unit length;
+- dense: the first token's state, at unit length; at the inner exit the mean of all states, since
+  the first token has not yet read much there;
 - sparse: weights of vocabulary terms. Every token weighs *itself* by the product of its transformed
   state with its own embedding, which costs nothing. The few tokens that weigh themselves most, and
   the first one, also weigh *other* terms: expansion at ``POSITIONS`` places instead of all of them,
@@ -26,6 +27,8 @@ POSITIONS = 48
 EXPANSIONS = 16_000
 TERMS = 160  # kept of a passage
 CLS, SEP, PAD = 101, 102, 0
+# "Represent this sentence for searching relevant passages: ", which the dense teacher expects
+PREFIX = (5050, 2023, 6251, 2005, 6575, 7882, 13768, 1024)
 SPECIAL = 1000  # ids below stand for no word of a text
 NOTHING = -1e4
 
@@ -110,12 +113,17 @@ class Encoder(nn.Module):
         """The states at every exit."""
         return self.body(ids, exits=self.exits)
 
-    def dense(self, state: Tensor, head: Head) -> Tensor:
-        """The unit vector of a text."""
-        return functional.normalize(head.dense(state[:, 0]).float(), dim=-1)
+    def dense(self, state: Tensor, ids: Tensor, at: int) -> Tensor:
+        """The unit vector of a text from the states of one exit."""
+        pooled = state[:, 0]
+        if self.exits[at] < len(self.body.layers):
+            real = (ids != PAD)[..., None].to(state.dtype)
+            pooled = (state * real).sum(1) / real.sum(1)
+        return functional.normalize(self.heads[at].dense(pooled).float(), dim=-1)
 
-    def terms(self, state: Tensor, ids: Tensor, head: Head) -> Tensor:
+    def terms(self, state: Tensor, ids: Tensor, at: int) -> Tensor:
         """The weight of every vocabulary term for a passage."""
+        head = self.heads[at]
         table = self.body.words.weight
         turned = head.norm(functional.gelu(head.turn(state)))
         own = (turned.float() * self.body.words(ids)).sum(-1) + head.bias[ids]
@@ -175,6 +183,12 @@ class Splade(nn.Module):
         scores = functional.linear(turned, self.body.words.weight)
         best = scores.masked_fill((ids == PAD)[..., None], NOTHING).amax(1).float()
         return torch.log1p(functional.relu(best + self.bias))
+
+
+def kept_terms(weights: Tensor, count: int = TERMS) -> Tensor:
+    """The largest weights of each row; the rest is dropped, as it is in an index."""
+    border = weights.detach().topk(count, dim=1).values[:, -1:]
+    return torch.where(weights >= border, weights, 0.0)
 
 
 def load_body(body: Body, floats: dict[str, Tensor], *, fold_type: bool) -> None:

@@ -63,6 +63,13 @@ class Tokens:
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
 
+    def inside(self) -> NDArray[np.bool_]:
+        """Which pieces go on a word that another one began."""
+        pieces = self._tokenizer.get_vocab()
+        found = np.zeros(len(pieces), np.bool_)
+        found[[at for piece, at in pieces.items() if piece.startswith("##")]] = True
+        return found
+
     def of(self, texts: list[str]) -> list[NDArray[np.uint16]]:
         """The tokens of each text."""
         made = []
@@ -270,6 +277,7 @@ def pool(packages: Path, tokens: Tokens, target: Path) -> None:
         asked=asked,
         asked_borders=asked_borders.astype(np.int32),
         rarity=rarity,
+        inside=tokens.inside(),
     )
     kinds = Counter(KINDS[pair[3]] for pair in pairs)
     print(len(document_tokens), "tokens", dict(kinds), len(kept), "places in MeSH's tree")
@@ -287,11 +295,16 @@ def write(path: Path, **arrays: NDArray[Any]) -> None:
 
 def collection(name: str, folder: Path, splits: list[str], tokens: Tokens, target: Path) -> None:
     """Write one collection with its judgments and, where they were made, BM25's lists."""
+    # what models are asked in the product; it is not there where models are trained
+    from assay.search.question import ask
+    from assay.search.synonyms import built_in
+
     corpus = {
         row["_id"]: f"{row['title']}\n{row['text']}" if row.get("title") else row["text"]
         for row in sources.rows(folder / "corpus.jsonl")
     }
     texts = {row["_id"]: row["text"] for row in sources.rows(folder / "queries.jsonl")}
+    asked = {key: ask(text, built_in()).for_component("dense") for key, text in texts.items()}
     ids = {key: at for at, key in enumerate(corpus)}
     queries: dict[str, int] = {}
     part, judgments = [], []
@@ -307,7 +320,7 @@ def collection(name: str, folder: Path, splits: list[str], tokens: Tokens, targe
         (row[:LONGEST] for row in tokens.of(list(corpus.values()))), np.uint16
     )
     query_tokens, query_borders = ragged(
-        (row[:LONGEST_QUERY] for row in tokens.of([texts[key] for key in queries])), np.uint16
+        (row[:LONGEST_QUERY] for row in tokens.of([asked[key] for key in queries])), np.uint16
     )
     more = {}
     lists = target / f"bm25_{name}.npz"

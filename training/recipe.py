@@ -11,6 +11,7 @@ class Recipe:
 
     name: str = "assay-bio"
     seed: int = 0
+    mean: str = ""  # seeds whose weights are averaged instead of a training
     seconds: float = 500.0  # the learning rate falls to zero by then
     steps: int = 0  # instead of seconds, where it is set
     batch: int = 192
@@ -22,16 +23,22 @@ class Recipe:
     query_width: int = 48
     anchor: float = 3.0  # how strongly vectors stay near those of the start
     contrast: float = 0.3  # the right answer against all others, dense
-    sparse_contrast: float = 1.0
-    likeness: float = 1.0  # similarities within a batch as the dense teacher sees them
-    listwise: float = 1.0  # the order of a query's own candidates as the teachers see it
+    sparse_contrast: float = 0.8
+    likeness: float = 1.0  # the teachers' view of a whole batch
+    together: float = 0.0  # share of all teachers in what vectors learn of it; the rest is bge's
+    listwise: float = 0.5  # the order of a query's own candidates, with the cross-encoder
     teach_dense: float = 0.4
-    teach_judge: float = 0.3
+    teach_splade: float = 0.3
     teach_bm25: float = 0.3
-    teach_splade: float = 0.0  # no training with it has been measured
+    teach_judge: float = 0.3
+    peak: float = 0.06  # how sharply the teachers' scores, between 0 and 1, tell passages apart
+    whole: float = 0.5  # how often a passage keeps what its query was taken from
+    keywords: float = 0.3  # how often a long query is cut to a few of its rare words
+    claims: float = 0.025  # share of SciFact's claims among the queries
     mesh: float = 0.3  # graded targets from shared headings
-    inner: float = 0.5  # the inner exit
-    sparsity: float = 0.03
+    inner: float = 1.0  # the inner exit, which learns at every second step
+    sparsity: float = 0.01
+    cut: float = 0.3  # from which part of the training on passages keep 160 terms
     average: float = 0.998
     fold: int = 0  # claims kept for measuring: 1, 2 or 3; 0 keeps none
     headings: bool = True  # MeSH headings and synonyms as queries

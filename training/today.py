@@ -1,63 +1,58 @@
 """What do the general models find that shipped before, measured in the same way?
 
-    python -m training.today FOLDER OUT.json NAME ...
+    python -m training.today FOLDER OUT
 
 The dense model reads its own prefix before a query; both read the first 256 tokens, as they do in
-the product.
+the product. FOLDER is that of ``training.train``; the lists for ``training.fuse`` go to OUT.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from assay.encode.encoders import open_dense, open_sparse
-from assay.encode.shelf import Shelf, user_folder
-from training import sources
-from training.evaluate import Collection, measured, show
+from training.arrays import Pool
+from training.evaluate import QUERY_WIDTH, WIDTH, Collection, Lists, batches, best, even
+from training.model import VOCABULARY
 from training.prepare import COLLECTIONS
+from training.teachers import Teachers
+
+
+@torch.no_grad()
+def scores(teachers: Teachers, one: Collection, size: int = 256) -> tuple[Tensor, Tensor]:
+    """Dense and sparse scores of every pair."""
+    device = one.grades.device
+    asked = torch.empty(len(one.queries), 384, device=device)
+    words = torch.empty(len(one.queries), VOCABULARY, device=device)
+    for which in batches(one.queries, size):
+        ids = even(one.queries.rows(which, QUERY_WIDTH))
+        asked[which], words[which] = teachers.vectors(ids), teachers.terms(ids)
+    dense, sparse = torch.empty_like(one.grades), torch.empty_like(one.grades)
+    for which in batches(one.documents, size):
+        ids = even(one.documents.rows(which, WIDTH))
+        dense[:, which] = asked @ teachers.passage_vectors(ids).T
+        sparse[:, which] = words @ teachers.terms(ids).T
+    return dense, sparse
 
 
 def main(arguments: list[str]) -> None:
-    """Print the figures of every named collection."""
-    folder, target, *names = Path(arguments[0]), Path(arguments[1]), *arguments[2:]
-    shelf = Shelf(shared=user_folder(os.environ))
-    dense, sparse = open_dense("bge-small-en-v1.5", shelf), open_sparse("splade-tiny", shelf)
-    lines = json.loads(target.read_text()) if target.exists() else {}
-    for name in names:
-        one = Collection(folder / f"{name}.npz", "cpu")
-        place = folder / name if name == "evidence" else sources.DATA / name
-        corpus = [
-            f"{row['title']}\n{row['text']}" if row.get("title") else row["text"]
-            for row in sources.rows(place / "corpus.jsonl")
-        ]
-        texts = {row["_id"]: row["text"] for row in sources.rows(place / "queries.jsonl")}
-        order: dict[str, str] = {}
-        ids = {row["_id"] for row in sources.rows(place / "corpus.jsonl")}
-        for split in COLLECTIONS.get(name, ["kept"]):
-            for query, document, _ in sources.judged(place / "qrels" / f"{split}.tsv"):
-                if query in texts and document in ids:
-                    order.setdefault(query, texts[query])
-        queries = list(order.values())
-        near = dense.encode(queries, "query") @ dense.encode(corpus, "passage").T
-        asked = np.zeros((len(queries), sparse.vocabulary), np.float32)
-        for at, vector in enumerate(sparse.encode(queries, "query")):
-            asked[at, vector.terms] = vector.weights
-        match = np.zeros_like(near)
-        postings = 0
-        for at, vector in enumerate(sparse.encode(corpus, "passage")):
-            match[:, at] = asked[:, vector.terms] @ vector.weights
-            postings += len(vector.terms)
-        for part in sorted(set(one.part.tolist())):
-            line = measured(one, part, torch.from_numpy(near), torch.from_numpy(match))
-            lines[f"{name}/{part}"] = line | {"terms": postings / len(corpus)}
-        print(show({key: line for key, line in lines.items() if key.startswith(name)}), flush=True)
-        target.write_text(json.dumps(lines))
+    """Write the lists of every collection."""
+    folder, out = Path(arguments[0]), Path(arguments[1])
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    teachers = Teachers(folder, Pool(folder / "pool.npz", device))
+    lists: Lists = {}
+    for path in sorted(folder.glob("*.npz")):
+        if path.stem in (*COLLECTIONS, "evidence"):
+            for kind, found in zip(
+                ("dense", "sparse"), scores(teachers, Collection(path, device)), strict=True
+            ):
+                key = f"{path.stem}@12/{kind}"
+                lists[key], lists[f"{key}/scores"] = best(found)
+    np.savez_compressed(out / "today-lists.npz", **lists)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
     python -m training.train FOLDER KEEP OUT [key=value ...] [-- key=value ... ] [send]
 
-FOLDER has what ``prepare`` wrote and the packed start weights (``bge.npz``), KEEP what ``mine``
-wrote (``mined.pt``); it also takes checkpoints, from which a stopped training goes on. Several
-recipes, divided by ``--``, run one after the other. Figures go to OUT, and with ``send`` the
-weights of the last recipe in pieces small enough to travel.
+FOLDER has what ``prepare`` wrote and the packed general models (``bge.npz``, ``splade.npz``), KEEP
+what ``mine`` wrote (``mined.pt``); it also takes checkpoints, from which a stopped training goes
+on. Several recipes, divided by ``--``, run one after the other; one with ``mean=0,1,2`` trains
+nothing and takes the mean of the weights of these seeds. Figures of what may be looked at go to
+OUT, with the lists of every collection for ``training.fuse``; with ``send`` also the quantised
+weights, in pieces small enough to travel.
 """
 
 from __future__ import annotations
@@ -22,12 +24,14 @@ import torch
 from torch import Tensor
 
 from training.arrays import Pool, fast
-from training.evaluate import Collection, show, table
+from training.evaluate import Collection, Line, Lists, show, table
+from training.export import packed
 from training.losses import Batch, Lessons, dense_loss, sparse_loss
 from training.mine import floats
-from training.model import EXPANSIONS, SPECIAL, VOCABULARY, Encoder, load_body
+from training.model import EXPANSIONS, SPECIAL, VOCABULARY, Encoder, kept_terms, load_body
 from training.prepare import COLLECTIONS, KINDS, SOURCES
 from training.recipe import Recipe, parse
+from training.teachers import Teachers
 
 SHARE = {
     "title": 0.20,
@@ -36,12 +40,11 @@ SHARE = {
     "conclusion": 0.16,
     "question": 0.12,
     "synonym": 0.06,
-    "claim": 0.025,
     "prompt": 0.02,
 }
-OFTEN = {"covidqa": 1.5, "pubmedqa": 1.5}  # few, and asked by people
+OFTEN = {"covidqa": 0.5}  # few, and soon known by heart
 LABELLED = ("claim", "prompt", "question")
-EVERY = 60.0  # seconds between checkpoints
+EVERY = 150.0  # seconds between checkpoints
 
 
 class Training:
@@ -52,6 +55,7 @@ class Training:
         torch.backends.cuda.matmul.allow_tf32 = True
         self.keep = keep
         self.pool = Pool(folder / "pool.npz", self.device)
+        self.teachers = Teachers(folder, self.pool)
         self.taught = torch.load(keep / "mined.pt", map_location=self.device)
         self.collections = [
             Collection(path, self.device)
@@ -71,7 +75,8 @@ class Training:
         """Batches as a recipe wants them."""
         labelled = torch.zeros(len(KINDS), dtype=torch.bool, device=self.device)
         labelled[[KINDS.index(kind) for kind in LABELLED]] = True
-        return Lessons(self.pool, self.taught, recipe, self._chances(recipe), labelled)
+        chances = self._chances(recipe)
+        return Lessons(self.pool, self.teachers, self.taught, recipe, chances, labelled)
 
     def _chances(self, recipe: Recipe) -> Tensor:
         """How often each pair is drawn."""
@@ -85,18 +90,17 @@ class Training:
         for at, kind in enumerate(KINDS):
             here = pool.kind == at
             left_out = kind in ("mesh", "synonym") and not recipe.headings
-            share = 0.0 if left_out else SHARE[kind]
+            share = 0.0 if left_out else SHARE.get(kind, recipe.claims)
             weights[here] *= share / weights[here].sum().clamp_min(1e-9)
         return weights
 
-    def figures(self, recipe: Recipe) -> dict[str, Any]:
-        """Figures on what was not trained on; test queries only where no claims are kept back."""
-        final = not recipe.fold
+    def figures(self, recipe: Recipe) -> tuple[dict[str, Line], Lists]:
+        """Figures on what is not for the end, and the lists of everything."""
 
         def wanted(name: str, part: str) -> bool:
             if name == "scifact":
-                return part == ("test" if final else f"fold{recipe.fold}")
-            return final or not (name == "nfcorpus" and part == "test")
+                return part == (f"fold{recipe.fold}" if recipe.fold else "test")
+            return not (name == "nfcorpus" and part == "test")
 
         return table(self.model, self.collections, wanted)
 
@@ -129,6 +133,9 @@ class Run:
     def train(self) -> None:
         """Learn until the recipe's time or steps are used up."""
         self.model.train()
+        # the first pass compiles the model, which takes long and counts as no training
+        self._loss(self.lessons.batch(), 0.0)[0].backward()
+        self.optimizer.zero_grad(set_to_none=True)
         began = saved = time.time() - self.used
         done = 0.0
         while done < 1:
@@ -158,7 +165,7 @@ class Run:
         for group in self.optimizer.param_groups:
             rise = min(1.0, done / recipe.warmup + 1e-3)
             group["lr"] = group["rate"] * rise * max(1 - done, 0.0)
-        loss, parts = self._loss(self.lessons.batch(), min(1.0, done / 0.4) ** 2)
+        loss, parts = self._loss(self.lessons.batch(), done)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
@@ -169,7 +176,7 @@ class Run:
             torch._foreach_lerp_(self.average, [one.detach() for one in self.weights], 1 - near)
         return parts
 
-    def _loss(self, batch: Batch, ramp: float) -> tuple[Tensor, dict[str, Tensor]]:
+    def _loss(self, batch: Batch, done: float) -> tuple[Tensor, dict[str, Tensor]]:
         recipe, model, shared = self.recipe, self.model, self.shared
         words = model.query_terms(batch.queries)
         with fast(shared.device):
@@ -177,21 +184,31 @@ class Run:
             texts = shared.run(batch.passages, exits=model.exits)
         total = torch.zeros((), device=shared.device)
         parts: dict[str, Tensor] = {}
-        for at, depth in enumerate(model.exits):
-            head, share = model.heads[at], 1.0 if depth == 12 else recipe.inner
+        for at in reversed(range(len(model.exits))):
+            depth = model.exits[at]
+            last = depth == model.exits[-1]
+            share = 1.0 if last else recipe.inner * (self.at % 2)
             if not share:
                 continue
             with fast(shared.device):
-                query, passage = model.dense(asked[at], head), model.dense(texts[at], head)
-                terms = model.terms(texts[at], batch.passages, head)
+                query = model.dense(asked[at], batch.queries, at)
+                passage = model.dense(texts[at], batch.passages, at)
+                terms = model.terms(texts[at], batch.passages, at)
             dense = dense_loss(recipe, batch, query, passage, shared.pool)
+            if last:
+                # the inner exit learns the vectors of the last one
+                batch.query_vectors, batch.passage_vectors = query.detach(), passage.detach()
+            few = (terms.mean(0) ** 2).sum()
+            count = (terms > 0).float().sum(1).mean()
+            if done > recipe.cut:
+                terms = kept_terms(terms)
             sparse = sparse_loss(recipe, batch, words, terms)
-            few = recipe.sparsity * ramp * (terms.mean(0) ** 2).sum()
+            few = recipe.sparsity * min(1.0, done / 0.4) ** 2 * few
             total = total + share * (dense + sparse + few)
             parts |= {
                 f"dense{depth}": dense.detach(),
                 f"sparse{depth}": sparse.detach(),
-                f"terms{depth}": (terms > 0).float().sum(1).mean().detach(),
+                f"terms{depth}": count.detach(),
             }
         return total, parts
 
@@ -221,20 +238,28 @@ class Run:
         print("goes on from step", self.at, flush=True)
 
 
+def mean_of(shared: Training, recipe: Recipe) -> None:
+    """Give the model the mean of the averaged weights of several seeds."""
+    found: list[Tensor] = []
+    seeds = recipe.mean.split(",")
+    for seed in seeds:
+        saved = torch.load(shared.keep / f"{recipe.name}-{seed}.pt", map_location=shared.device)
+        parts = saved["average"]
+        found = [one + other for one, other in zip(found, parts, strict=True)] if found else parts
+    with torch.no_grad():
+        for value, total in zip(shared.model.parameters(), found, strict=True):
+            value.copy_(total / len(seeds))
+
+
 def pieces(state: dict[str, Tensor], out: Path, name: str, limit: int = 15 << 20) -> None:
-    """Write weights in files small enough to travel: half precision, embeddings as int8 rows."""
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    for key, value in state.items():
-        array = value.detach().float().cpu().numpy()
-        if key == "body.words.weight":
-            scale = np.abs(array).max(1, keepdims=True) / 127
-            arrays[key] = np.rint(array / np.maximum(scale, 1e-9)).astype(np.int8)
-            arrays[f"{key}#scale"] = scale.astype(np.float32)
-        else:
-            arrays[key] = array.astype(np.int32 if key == "expansions" else np.float16)
+    """Write quantised weights in files small enough to travel."""
+    floats = {
+        key: value.detach().cpu().numpy().astype(np.int32 if key == "expansions" else np.float32)
+        for key, value in state.items()
+    }
     parts: list[dict[str, Any]] = [{}]
     size = 0
-    for key, array in arrays.items():
+    for key, array in packed(floats).items():
         if size + array.nbytes > limit:
             parts.append({})
             size = 0
@@ -245,7 +270,7 @@ def pieces(state: dict[str, Tensor], out: Path, name: str, limit: int = 15 << 20
 
 
 def main(arguments: list[str]) -> None:
-    """Run every recipe, and send the weights of the last one if they are asked for."""
+    """Run every recipe, and send the weights if they are asked for."""
     folder, keep, out = (Path(each) for each in arguments[:3])
     recipes: list[list[str]] = [[]]
     for word in arguments[3:]:
@@ -255,15 +280,22 @@ def main(arguments: list[str]) -> None:
             recipes[-1].append(word)
     shared = Training(folder, keep, compiled=torch.cuda.is_available())
     for recipe in map(parse, recipes):
-        run = Run(shared, recipe)
-        run.train()
-        run.take_average()
-        figures = shared.figures(recipe)
-        print(f"== {recipe.name} seed {recipe.seed}, {run.at} steps\n{show(figures)}", flush=True)
-        result = {"recipe": asdict(recipe), "steps": run.at, "figures": figures}
-        (out / f"{recipe.name}-{recipe.seed}.json").write_text(json.dumps(result))
-    if "send" in arguments:
-        pieces(shared.model.state_dict(), out, f"{recipe.name}-{recipe.seed}")
+        steps = 0
+        if recipe.mean:
+            mean_of(shared, recipe)
+        else:
+            run = Run(shared, recipe)
+            run.train()
+            run.take_average()
+            steps = run.at
+        figures, lists = shared.figures(recipe)
+        name = f"{recipe.name}-{'mean' if recipe.mean else recipe.seed}"
+        print(f"== {name}, {steps} steps\n{show(figures)}", flush=True)
+        result = {"recipe": asdict(recipe), "steps": steps, "figures": figures}
+        (out / f"{name}.json").write_text(json.dumps(result))
+        np.savez_compressed(out / f"{name}-lists.npz", **lists)
+        if "send" in arguments:
+            pieces(shared.model.state_dict(), out, name)
 
 
 if __name__ == "__main__":

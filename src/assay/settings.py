@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay import limits
+from assay.encode.catalog import DEFAULT_ENCODERS
 from assay.errors import ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.model.ranking import CHUNK_SEPARATOR
@@ -146,10 +147,10 @@ class Settings:
         "what separates document and chunk in the ids of chunks",
     )
     dense_model: str | None = _setting(
-        Maybe(Text()), "bge-small-en-v1.5", "dense model by name or folder; none for no dense"
+        Maybe(Text()), DEFAULT_ENCODERS[0], "dense model by name or folder; none for no dense"
     )
     splade_model: str | None = _setting(
-        Maybe(Text()), "splade-tiny", "SPLADE model by name or folder; none for no SPLADE"
+        Maybe(Text()), DEFAULT_ENCODERS[1], "sparse model by name or folder; none for no sparse"
     )
     database: str = _service(
         Text(),

@@ -56,6 +56,7 @@ TABLE = (
     row("index.write_index", "index update", "POST /v1/index", server=True, test="test_corpus.py::test_the_index"),
     row("index.write_index", "index compact", "POST /v1/index", server=True, test="test_corpus.py::test_the_index"),
     row("index.write_index", "index rebuild", "POST /v1/index", server=True, test="test_corpus.py::test_the_index"),
+    row("index.write_index", "index reencode", "POST /v1/index", server=True, test="test_corpus.py::test_the_index"),
     row("models.list_models", "models list", "GET /v1/models", server=True, test="test_corpus.py::test_models"),
     row("models.pull_models", "models pull", why_not=OPERATOR),
     row("models.check_models", "models check", why_not=OPERATOR),

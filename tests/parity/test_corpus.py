@@ -238,6 +238,10 @@ def test_the_index(here: Assay, there: Assay, near: Shown, far: Shown, http: Sho
     assert settled(near("index", "compact")) == settled(far("index", "compact")) == settled(wanted)
     body = http("POST", "/v1/index", json={"action": "compact"})
     assert settled(body) == settled(wanted)
+    moved = encode(here.write_index("reencode"))  # it has these models already
+    assert moved == encode(there.write_index("reencode")) == body
+    assert near("index", "reencode") == far("index", "reencode") == moved
+    assert http("POST", "/v1/index", json={"action": "reencode"}) == moved
     card = {name: value for name, value in here.index_card().items() if name != "home"}
     assert card["generation"] == body["generation"]
     assert there.index_card() == far("index", "info") == http("GET", "/v1/index") == card

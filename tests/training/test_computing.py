@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="training needs torch: pip install torch onnx")
 pytest.importorskip("onnx", reason="the export needs onnx: pip install onnx")
 
-from training import evaluate, export  # noqa: E402
+from training import evaluate, export, fuse, teachers  # noqa: E402
 from training.arrays import Ragged, rows_of  # noqa: E402
 from training.mine import joined  # noqa: E402
-from training.model import CLS, SEP, Encoder  # noqa: E402
+from training.model import CLS, PAD, PREFIX, SEP, VOCABULARY, Encoder, kept_terms  # noqa: E402
 
 IDS = np.array([[CLS, 2054, 3231, 5555, 3231, 20_000, SEP]], np.int64)
 
@@ -38,8 +40,8 @@ def test_both_depths_match_the_model(model: Encoder, depth: int) -> None:
     at = model.exits.index(depth)
     with torch.no_grad():
         hidden = model.states(torch.from_numpy(IDS))[at]
-        dense = model.dense(hidden, model.heads[at])[0].numpy()
-        weights = model.terms(hidden, torch.from_numpy(IDS), model.heads[at])[0].numpy()
+        dense = model.dense(hidden, torch.from_numpy(IDS), at)[0].numpy()
+        weights = model.terms(hidden, torch.from_numpy(IDS), at)[0].numpy()
     vector, terms, found = run(export.float_graph(state, depth))
     assert np.allclose(vector[0], dense, atol=1e-4)
     assert np.allclose(found[0], weights[terms[0]], atol=1e-3)
@@ -89,3 +91,66 @@ def test_a_passage_that_no_list_has_gets_no_vote() -> None:
     votes = evaluate.votes(evaluate.lexical(bm25))
     assert votes[0, :3].tolist() == pytest.approx([1 / 61, 1 / 62, 0])
     assert evaluate.spread(evaluate.lexical(bm25))[0, :3].tolist() == [1, 0, 0]
+
+
+def test_padding_changes_no_vector(model: Encoder) -> None:
+    ids = torch.from_numpy(IDS)
+    padded = torch.cat([ids, torch.full((1, 5), PAD)], 1)
+    with torch.no_grad():
+        for at in range(len(model.exits)):
+            alone = model.dense(model.states(ids)[at], ids, at)
+            among = model.dense(model.states(padded)[at], padded, at)
+            assert torch.allclose(alone, among, atol=1e-5)
+
+
+def test_only_the_heaviest_terms_are_kept() -> None:
+    weights = torch.tensor([[0.1, 0.5, 0.0, 0.4]])
+    assert kept_terms(weights, 2).tolist() == [[0.0, 0.5, 0.0, pytest.approx(0.4)]]
+
+
+def test_a_query_is_cut_to_whole_rare_words() -> None:
+    teacher = teachers.Teachers.__new__(teachers.Teachers)
+    teacher.idf = torch.zeros(VOCABULARY)
+    teacher.idf[3000:3005] = 8.0
+    teacher._inside = torch.zeros(VOCABULARY, dtype=torch.bool)
+    teacher._inside[3001] = True  # the second piece of the word that 3000 begins
+    torch.manual_seed(0)
+    long = torch.tensor([[CLS, 2000, 3000, 3001, 2000, 3002, 3003, 3004, SEP, PAD]])
+    for _ in range(20):
+        found, enough = teacher.keywords(long)
+        row = found[0].tolist()
+        words = [each for each in row if each not in (CLS, SEP, PAD)]
+        assert row[0] == CLS
+        assert row[len(words) + 1] == SEP
+        assert words
+        assert words == sorted(words)
+        assert 2000 not in words
+        assert (3000 in words) == (3001 in words)
+        assert bool(enough[0])
+    _, enough = teacher.keywords(long[:, :4])
+    assert not bool(enough[0])
+
+
+def test_the_dense_teacher_reads_its_prefix() -> None:
+    row = teachers.prefixed(torch.tensor([[CLS, 2000, SEP, PAD]]))
+    assert row.tolist() == [[CLS, *PREFIX, 2000, SEP, PAD]]
+
+
+def test_teachers_count_alike() -> None:
+    near, far = torch.tensor([[0.8, 0.6, 0.6, 0.6]]), torch.tensor([[40.0, 0.0, 0.0, 0.0]])
+    assert torch.allclose(teachers.spread(near), teachers.spread(far), atol=1e-4)
+
+
+def test_claims_on_known_abstracts_are_shown_apart(tmp_path: Path) -> None:
+    np.savez(
+        tmp_path / "scifact.npz",
+        document_tokens=np.arange(2000, 2003, dtype=np.uint16),
+        document_borders=np.arange(4),
+        query_tokens=np.arange(2000, 2003, dtype=np.uint16),
+        query_borders=np.arange(4),
+        part=np.array(["fold1", "test", "test"]),
+        judgments=np.int32([[0, 0, 1], [1, 0, 1], [2, 1, 1]]),
+    )
+    one = evaluate.Collection(tmp_path / "scifact.npz", "cpu")
+    parts = {name: places.tolist() for name, places in fuse.parts_of(one)}
+    assert parts == {"scifact/new": [2], "scifact/seen": [1], "scifact/test": [1, 2]}

@@ -78,14 +78,6 @@ def test_a_packed_model_is_read_back() -> None:
     assert back["expansions"].tolist() == [1000, 30_000]
 
 
-def test_the_mean_of_two_trainings_leaves_ids_alone() -> None:
-    one = {"a": np.float32([1, 3]), "expansions": np.int32([4])}
-    two = {"a": np.float32([3, 5]), "expansions": np.int32([4])}
-    mean = export.averaged([one, two])
-    assert mean["a"].tolist() == [2, 4]
-    assert mean["expansions"].tolist() == [4]
-
-
 def test_a_recipe_is_read_from_words() -> None:
     found = recipe.parse(["name=trial", "seed=3", "rate=5e-5", "headings=False"])
     assert (found.name, found.seed, found.rate, found.headings) == ("trial", 3, 5e-5, False)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.encode.catalog import DEFAULT_ENCODERS
 from assay.errors import AssayError, ConfigError, DuplicateError, MissingFileError
 from assay.model.sampling import Sampling
 from assay.search.request import RETRIEVAL_OPTIONS, FusionMethod
@@ -459,11 +460,13 @@ OTHER_VALUE = {
 }
 DEFAULT_JSON = (
     '{"alpha":0.05,"answer_model":null,"answerer":"extractive","boosts":true,"ci_method":"bca'
-    '","components":["bm25","splade","dense"],"confidence":0.95,"dense_model":"bge-small-en-v'
-    '1.5","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,"lexicon"'
+    '","components":["bm25","splade","dense"],"confidence":0.95,"dense_model":"'
+    f'{DEFAULT_ENCODERS[0]}","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,"lexicon"'
     ':null,"margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}","normalization":"min-max'
     '","per_type_weights":false,"rerank":false,"reranker":"BAAI/bge-reranker-base","resamples'
-    '":10000,"rrf_k":60,"seed":42,"splade_model":"splade-tiny","synonyms":"built-in","weights":{}}'
+    '":10000,"rrf_k":60,"seed":42,"splade_model":"'
+    f"{DEFAULT_ENCODERS[1]}"
+    '","synonyms":"built-in","weights":{}}'
 )
 
 

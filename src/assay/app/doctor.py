@@ -91,14 +91,13 @@ def _disk(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:
-    from assay.app.engine import model_shelf
-    from assay.encode.shelf import faults
+    from assay.app.engine import SIGNALS, made_by, model_name, model_shelf, newer_models
+    from assay.encode.shelf import faults, how_to_get
 
-    here = model_shelf(workspace.settings)
-    for role, name in (
-        ("splade", workspace.settings.splade_model),
-        ("dense", workspace.settings.dense_model),
-    ):
+    settings, made = workspace.settings, made_by(workspace)
+    here = model_shelf(settings)
+    for role in reversed(SIGNALS):
+        name = model_name(settings, role, made)
         if name is None:
             yield Finding(f"model {role}", State.NOTE, "switched off", f"set {role}_model")
             continue
@@ -110,7 +109,10 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
         wrong = faults(found.folder, found.card.files)
         if wrong:
             says = f"{found.folder}: {wrong[0]}"
-            yield Finding(f"model {role}", State.FAULT, says, f"assay models pull {name}")
+            yield Finding(f"model {role}", State.FAULT, says, how_to_get(found.card))
+        elif newer := newer_models(settings, made).get(role):
+            says = f"{name} in {found.folder}; the default is {newer} now"
+            yield Finding(f"model {role}", State.NOTE, says, "assay index reencode moves to it")
         else:
             yield Finding(f"model {role}", State.OK, f"{name} in {found.folder}")
 

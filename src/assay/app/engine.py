@@ -5,11 +5,12 @@ The only place that builds encoders, components and searchers from settings.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from assay import limits
 from assay.errors import AssayError, CorruptError, EngineError
@@ -36,6 +37,10 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with (stage, done, total); a total of 0 is not known."""
 
 
+Signal: TypeAlias = Literal["dense", "splade"]
+SIGNALS: tuple[Signal, ...] = ("dense", "splade")
+
+
 def silent(stage: str, done: int, total: int) -> None:
     """Progress that nobody watches."""
 
@@ -50,24 +55,86 @@ def model_shelf(settings: Settings) -> Shelf:
     return shelf(settings.home, settings.models)
 
 
-def dense_encoder(settings: Settings) -> DenseEncoder | None:
-    """The dense model, opened; None where the settings want none."""
-    from assay.encode.encoders import open_dense
+def model_name(settings: Settings, role: Signal, made: Mapping[str, str]) -> str | None:
+    """The model for a signal, None where the settings want none.
 
-    name = settings.dense_model
-    return (
-        None if name is None else open_dense(name, model_shelf(settings), threads=settings.threads)
-    )
+    ``made`` are the models that made the index. A default changes with versions of assay, so where
+    nobody chose a model, the index stays with its own until it is moved (``assay index reencode``).
+    """
+    from assay.encode.catalog import CARDS, named_in
+
+    name: str | None = settings.value(f"{role}_model")
+    if name is None or settings.origins.get(f"{role}_model") != "default":
+        return name
+    used = named_in(made.get(role, ""))
+    return used if used in CARDS else name
 
 
-def sparse_encoder(settings: Settings) -> SparseEncoder | None:
-    """The SPLADE model, opened; None where the settings want none."""
-    from assay.encode.encoders import open_sparse
+def newer_models(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:
+    """The default models that an index of these models could be moved to, by signal."""
+    wanted = {role: settings.value(f"{role}_model") for role in SIGNALS}
+    return {
+        role: name
+        for role, name in wanted.items()
+        if name is not None and role in made and model_name(settings, role, made) != name
+    }
 
-    name = settings.splade_model
-    return (
-        None if name is None else open_sparse(name, model_shelf(settings), threads=settings.threads)
-    )
+
+def model_weights(made: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """The weights that suit an index whose signals come from one model, by fusion method."""
+    from assay.encode.catalog import CARDS, named_in
+    from assay.search.request import FusionMethod
+
+    used = {named_in(made.get(role, "")) for role in SIGNALS}
+    card = CARDS.get(used.pop()) if len(used) == 1 else None
+    if card is None:
+        return {}
+    known = {FusionMethod.RRF: card.rrf_weights, FusionMethod.WEIGHTED: card.score_weights}
+    return {str(method): dict(weights) for method, weights in known.items() if weights}
+
+
+class OpenModels:
+    """The encoders of a workspace, each opened once, when it is first used."""
+
+    def __init__(self, settings: Settings, kept: Path) -> None:
+        self._settings, self._kept = settings, kept
+        self._lock = threading.Lock()
+        self._opened: dict[tuple[str, Signal], DenseEncoder | SparseEncoder] = {}
+
+    def dense(self, name: str | None) -> DenseEncoder | None:
+        """The dense model of that name."""
+        found: Any = self._open(name, "dense")
+        return cast("DenseEncoder | None", found)
+
+    def sparse(self, name: str | None) -> SparseEncoder | None:
+        """The sparse model of that name."""
+        found: Any = self._open(name, "splade")
+        return cast("SparseEncoder | None", found)
+
+    def _open(self, name: str | None, role: Signal) -> DenseEncoder | SparseEncoder | None:
+        from assay.encode import encoders
+
+        if name is None:
+            return None
+        with self._lock:
+            if (name, role) not in self._opened:
+                here, threads = model_shelf(self._settings), self._settings.threads
+                whole = encoders.open_hybrid(name, here, threads=threads, kept=self._kept)
+                if whole is not None:
+                    self._opened |= {(name, "dense"): whole.dense, (name, "splade"): whole.sparse}
+                elif role == "dense":
+                    self._opened[name, role] = encoders.open_dense(name, here, threads=threads)
+                else:
+                    self._opened[name, role] = encoders.open_sparse(name, here, threads=threads)
+            return self._opened[name, role]
+
+
+def made_by(workspace: Workspace) -> Mapping[str, str]:
+    """The models that made the index; none where there is no index that can be read."""
+    try:
+        return models(workspace)
+    except AssayError:
+        return {}
 
 
 def _reranker(settings: Settings, name: str) -> Reranker:
@@ -76,11 +143,17 @@ def _reranker(settings: Settings, name: str) -> Reranker:
     return open_reranker(name, model_shelf(settings), threads=settings.threads)
 
 
-def cached_encoders(workspace: Workspace, stack: ExitStack, progress: Progress) -> Encoders:
-    """The models as an index writer calls them: texts seen before come from the cache."""
+def cached_encoders(
+    workspace: Workspace, stack: ExitStack, progress: Progress, made: Mapping[str, str]
+) -> Encoders:
+    """The models as an index writer calls them: texts seen before come from the cache.
+
+    ``made`` are the models of the index that is written on; none of a new one.
+    """
     from assay.encode.cache import VectorCache
-    from assay.encode.corpus import EncodeProgress, encode_dense, encode_sparse
+    from assay.encode.corpus import EncodeProgress, encode_both, encode_dense, encode_sparse
     from assay.index.writer import Encoders
+    from assay.model.vectors import whole_of
 
     def report(stage: str) -> Callable[[EncodeProgress], None]:
         return lambda state: progress(stage, state.done, state.total)
@@ -88,7 +161,16 @@ def cached_encoders(workspace: Workspace, stack: ExitStack, progress: Progress) 
     def cache(model: str) -> VectorCache:
         return stack.enter_context(VectorCache(workspace.layout.vectors, model))
 
-    dense, sparse = workspace.dense_encoder, workspace.sparse_encoder
+    dense, sparse = workspace.encoders(made)
+    whole = whole_of(dense)
+    if whole is not None and whole is whole_of(sparse):
+        both_cache = cache(whole.model_id)
+        return Encoders(
+            both=lambda texts: encode_both(whole, texts, both_cache, progress=report("encode")),
+            dense_model=whole.model_id,
+            sparse_model=whole.model_id,
+            vocabulary=whole.vocabulary,
+        )
     parts: dict[str, Any] = {}
     if dense is not None:
         dense_cache = cache(dense.model_id)
@@ -110,13 +192,14 @@ def cached_encoders(workspace: Workspace, stack: ExitStack, progress: Progress) 
     return Encoders(**parts)
 
 
-def open_answerer(settings: Settings) -> Answerer:
+def open_answerer(workspace: Workspace) -> Answerer:
     """What turns results into an answer, as the settings name it."""
     from assay.answers import answerers
 
+    settings = workspace.settings
     return answerers.open_answerer(
         settings.answerer,
-        dense_model=settings.dense_model or "",
+        dense_model=model_name(settings, "dense", made_by(workspace)) or "",
         model=settings.answer_model,
         key_variable=settings.answer_key_variable,
         seconds=settings.answer_seconds,
@@ -242,6 +325,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
     if workspace.cluster is not None:
         return _cluster_snapshot(workspace, workspace.cluster)
     opened, store = workspace.generation(), workspace.store
+    made = opened.manifest.models
     brought = IndexedChunks(opened.chunk_ids, store.chunks_by_key)
     present, absent = _present(workspace, brought, lambda name: _component(workspace, name, opened))
 
@@ -262,7 +346,8 @@ def snapshot(workspace: Workspace) -> Snapshot:
         fields=opened.fields,
         chunk_ids=opened.chunk_ids,
         words=opened.words,
-        dense_model=workspace.settings.dense_model or "",
+        model_weights=model_weights(made),
+        dense_model=model_name(workspace.settings, "dense", made) or "",
     )
 
 
@@ -277,11 +362,16 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     if not current.generation:
         raise EngineError("there is no index on the cluster yet", hint="assay index update")
     refuse_foreign(current, store)
+    settings, made = workspace.settings, current.models
+    opened = workspace.opened_models
     present, absent = _present(
         workspace,
         IndexedChunks(_chunk_ids_at(workspace, current.applied), store.chunks_by_key),
         lambda name: cluster.component(
-            name, current, workspace.sparse_encoder, workspace.dense_encoder
+            name,
+            current,
+            opened.sparse(model_name(settings, "splade", made)) if name == "splade" else None,
+            opened.dense(model_name(settings, "dense", made)) if name == "dense" else None,
         ),
     )
 
@@ -305,7 +395,8 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         content=current.content,
         sections=store.inventory.sections,
         fields=cluster.facts(current).fields,
-        dense_model=workspace.settings.dense_model or "",
+        model_weights=model_weights(made),
+        dense_model=model_name(settings, "dense", made) or "",
     )
 
 
@@ -343,11 +434,12 @@ def _component(workspace: Workspace, name: str, opened: Generation) -> Component
     """One component; None where the settings want no model for it."""
     if name == "bm25":
         return opened.bm25()
-    if name == "splade" and workspace.sparse_encoder is not None:
-        return opened.splade(workspace.sparse_encoder)
-    if name == "dense" and workspace.dense_encoder is not None:
-        return opened.dense(workspace.dense_encoder)
-    return None
+    settings, made = workspace.settings, opened.manifest.models
+    if name == "splade":
+        sparse = workspace.opened_models.sparse(model_name(settings, "splade", made))
+        return None if sparse is None else opened.splade(sparse)
+    dense = workspace.opened_models.dense(model_name(settings, "dense", made))
+    return None if dense is None else opened.dense(dense)
 
 
 # Evaluation

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.app.engine import Progress, cached_encoders, silent
+from assay.app.engine import Progress, cached_encoders, made_by, newer_models, silent
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
     from assay.index.manifest import Manifest
 
-Action = Literal["update", "compact", "rebuild"]
+Action = Literal["update", "compact", "rebuild", "reencode"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,14 @@ def index_card(workspace: Workspace) -> dict[str, Any]:
         "changes_behind": workspace.store.last_change() - applied,
         **workspace.store.counts(),
         **card,
+        **_moves(workspace, card["models"]),
     }
+
+
+def _moves(workspace: Workspace, made: Mapping[str, str]) -> dict[str, Any]:
+    """What an index of older default models could be moved to, where it is one."""
+    newer = newer_models(workspace.settings, made)
+    return {"newer_models": newer} if newer else {}
 
 
 def check_index(workspace: Workspace) -> list[str]:
@@ -51,22 +59,31 @@ def check_index(workspace: Workspace) -> list[str]:
 def write_index(
     workspace: Workspace, action: Action = "update", progress: Progress = silent
 ) -> IndexWritten:
-    """Update the index to the store's last change; any other action writes it from scratch."""
+    """Update the index to the store's last change, or write it from scratch.
+
+    An update keeps to the models that made the index, unless the settings name others. To
+    ``reencode`` is to move it to the models of the settings, default or not: searches find the old
+    index until the new one is whole, and what was encoded before an interruption is not encoded
+    again.
+    """
     workspace.require()
-    manifest = update_index(workspace, progress, fresh=action != "update")
+    manifest = update_index(
+        workspace, progress, fresh=action in ("compact", "rebuild"), move=action == "reencode"
+    )
     return IndexWritten(
         manifest.generation, sum(part.rows for part in manifest.segments), len(manifest.segments)
     )
 
 
 def update_index(
-    workspace: Workspace, progress: Progress = silent, *, fresh: bool = False
+    workspace: Workspace, progress: Progress = silent, *, fresh: bool = False, move: bool = False
 ) -> Manifest:
     """Bring the index up to the store, encoding only texts that no model has seen."""
     from assay.index.writer import update
 
+    made = {} if move else made_by(workspace)
     with ExitStack() as stack:
-        encoders = cached_encoders(workspace, stack, progress)
+        encoders = cached_encoders(workspace, stack, progress, made)
         if workspace.cluster is None:
             return update(
                 workspace.layout.index,
@@ -79,7 +96,7 @@ def update_index(
         from assay.index.lock import write_lock
         from assay.index.manifest import FileSet, Manifest
 
-        cluster, dense = workspace.cluster, workspace.dense_encoder
+        cluster, (dense, _) = workspace.cluster, workspace.encoders(made)
         stack.enter_context(write_lock(workspace.layout.index))
         size = 0 if dense is None else dense.dimension
         now = cluster.update(workspace.store, encoders, size, fresh=fresh, progress=progress)

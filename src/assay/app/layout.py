@@ -35,6 +35,11 @@ class Layout:
         return self.home / "vectors"
 
     @property
+    def machine(self) -> Path:
+        """How models run fastest on this machine."""
+        return self.home / "machine.json"
+
+    @property
     def models(self) -> Path:
         """Models that belong to this workspace alone."""
         return self.home / "models"

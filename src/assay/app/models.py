@@ -36,7 +36,7 @@ class ModelRow:
     bytes: int | None
     sources: tuple[str, ...]
     here: bool
-    place: Literal["workspace", "shared", "folder"] | None = None
+    place: Literal["workspace", "shared", "package", "folder"] | None = None
     folder: str | None = None
 
 
@@ -110,7 +110,11 @@ def _target(shelf: Shelf, *, workspace: bool) -> Path:
 
 
 def _of_registries() -> list[str]:
-    return [name for name, card in CARDS.items() if not isinstance(card.sources[0], HubSource)]
+    return [
+        name
+        for name, card in CARDS.items()
+        if card.sources and not isinstance(card.sources[0], HubSource)
+    ]
 
 
 def _faults(name: str, shelf: Shelf) -> list[str]:

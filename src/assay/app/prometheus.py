@@ -307,7 +307,8 @@ class _Rule:
         except (AssayError, KeyError, TypeError, ValueError):  # of options that are no more
             return False
         usual = search_config(evaluation_options(search, **changes))
-        return {**made, "kept": 0} == {**usual, "kept": 0}
+        of_the_index = {"kept": 0, "model_weights": {}}
+        return {**made, **of_the_index} == {**usual, **of_the_index}
 
     def _other_queries(self, info: RunInfo) -> str | None:
         """Which other queries it asked than it should have; None where they are the same."""

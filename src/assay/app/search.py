@@ -79,8 +79,13 @@ def _names_model(settings: Settings, name: str) -> bool:
 def weights_in_force(options: SearchOptions, components: Iterable[str]) -> dict[str, float]:
     """The weight of every component: one that was chosen, else that of weighted fusion."""
     from assay.search.fusion.weights import default_weight
+    from assay.search.request import FusionMethod
 
-    return {name: options.weights.get(name, default_weight(name)) for name in components}
+    usual = options.model_weights.get(FusionMethod.WEIGHTED, {})
+    return {
+        name: options.weights.get(name, usual.get(name, default_weight(name)))
+        for name in components
+    }
 
 
 def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) -> Iterator[str]:

@@ -152,18 +152,29 @@ class Workspace:
     # Models, documents and the index
 
     @cached_property
+    def opened_models(self) -> engine.OpenModels:
+        """The encoders that were opened, by the names of their models."""
+        return engine.OpenModels(self.settings, self.layout.machine)
+
+    def encoders(
+        self, made: Mapping[str, str] | None = None
+    ) -> tuple[DenseEncoder | None, SparseEncoder | None]:
+        """The dense and the sparse model, None where the settings want none.
+
+        ``made`` are the models of the index, by default of the present one.
+        """
+        used = engine.made_by(self) if made is None else made
+        dense, sparse = (engine.model_name(self.settings, role, used) for role in engine.SIGNALS)
+        return self.opened_models.dense(dense), self.opened_models.sparse(sparse)
+
+    @property
     def dense_encoder(self) -> DenseEncoder | None:
         """The dense model, or None where the settings want none."""
-        return engine.dense_encoder(self.settings)
-
-    @cached_property
-    def sparse_encoder(self) -> SparseEncoder | None:
-        """The SPLADE model, or None where the settings want none."""
-        return engine.sparse_encoder(self.settings)
+        return self.encoders()[0]
 
     def open_encoders(self) -> None:
         """Load the models now, so that a missing one is known at once."""
-        _ = self.dense_encoder, self.sparse_encoder
+        self.encoders()
 
     @cached_property
     def own_components(self) -> Mapping[str, OwnComponent]:
@@ -321,7 +332,7 @@ class Workspace:
     @cached_property
     def answerer(self) -> Answerer:
         """What turns results into an answer, as configured."""
-        return engine.open_answerer(self.settings)
+        return engine.open_answerer(self)
 
     def answer(
         self, question: str, options: SearchOptions | None = None, **changes: Any

@@ -1,6 +1,6 @@
 """What is in the index, is it sound, and how is it made anew?"""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -11,6 +11,8 @@ from assay.cli.options import JsonFlag
 from assay.plural import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.app.index import Action
 
 app = group("Look at the index, check it, update it or rebuild it.")
@@ -37,6 +39,7 @@ def info(ctx: typer.Context, json_output: JsonFlag = False) -> None:
             for part, item in parts
         ]
     emit_columns(rows)
+    _tell_newer(card)
 
 
 @app.command("check")
@@ -71,11 +74,28 @@ def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> None:
     _write(ctx, "rebuild", json_output)
 
 
+@app.command("reencode")
+def reencode(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+    """Move the index to the models of the settings; the old one is searched meanwhile.
+
+    What was encoded before an interruption is not encoded again.
+    """
+    _write(ctx, "reencode", json_output)
+
+
+def _tell_newer(card: "Mapping[str, Any]") -> None:
+    """How to move to other default models than those that made the index."""
+    if newer := card.get("newer_models"):
+        names = " and ".join(dict.fromkeys(newer.values()))
+        note(f"note: the default is {names} now; assay index reencode moves the index to it")
+
+
 def _write(ctx: typer.Context, action: "Action", json_output: bool) -> None:
     from assay.cli.progress import staged_progress
 
     with connected(ctx) as assay, staged_progress(assay.settings.color) as progress:
         written = assay.write_index(action, progress)
+        card = assay.index_card()
     if json_output:
         emit_json(written)
     else:
@@ -83,3 +103,4 @@ def _write(ctx: typer.Context, action: "Action", json_output: bool) -> None:
             f"generation {written.generation}: {counted(written.rows, 'chunk')}, "
             f"{counted(written.segments, 'segment')}"
         )
+        _tell_newer(card)

@@ -1,8 +1,8 @@
 """Does a model on this machine still produce the output recorded with its card?
 
 The check is one fixed sentence and the first numbers of the output: the start of a dense vector,
-the ten heaviest terms of a sparse one, or a score. 8-bit models round differently on processors
-with other instructions, so their tolerance is wider.
+the ten heaviest terms of a sparse one, both for a hybrid model, or a score. 8-bit models round
+differently on processors with other instructions, so their tolerance is wider.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.encode.encoders import open_dense, open_reranker, open_sparse
+from assay.encode.hybrid import Hybrid
 from assay.encode.shelf import FoundModel, Shelf, faults
+from assay.model.vectors import SparseVector
 
 SENTENCE = "Low-dose aspirin lowers the risk of a second heart attack."
 QUESTION = "Does aspirin prevent heart attacks?"
@@ -29,6 +31,24 @@ class Canonical:
 
 
 CANONICAL: dict[str, Canonical] = {
+    "assay-bio": Canonical(
+        (
+            *(-0.07232, 0.01987, -0.04402, 0.0525, 0.01213, -0.02225, 0.05821, 0.08205),
+            *(2.65004, 2.42691, 2.39049, 2.33898, 2.33021, 2.21652, 2.2128, 2.19318),
+            *(2.09531, 2.05216),
+        ),
+        (2540, 2659, 8197, 6657, 2886, 3891, 13004, 15050, 2004, 4491),
+        tolerance=QUANTISED,
+    ),
+    "assay-bio-fast": Canonical(
+        (
+            *(-0.07163, -0.01894, -0.02806, 0.05794, 0.00377, 0.00518, 0.0267, 0.08575),
+            *(2.56726, 2.4342, 2.4103, 2.36324, 2.3532, 2.27221, 2.17389, 2.13845),
+            *(2.11206, 2.0872),
+        ),
+        (2540, 6657, 8197, 2886, 3891, 13004, 2659, 2117, 4491, 15050),
+        tolerance=QUANTISED,
+    ),
     "bge-small-en-v1.5": Canonical(
         (-0.06937, 0.02012, -0.05405, 0.05249, 0.00384, -0.01566, 0.05089, 0.09055),
         tolerance=QUANTISED,
@@ -50,13 +70,21 @@ CANONICAL: dict[str, Canonical] = {
 
 def answer(name: str, shelf: Shelf) -> Canonical:
     """The output of the model on this machine."""
-    role = shelf.require(name).card.role
+    found = shelf.require(name)
+    role = found.card.role
+    if role == "hybrid":
+        (both,) = Hybrid(found, threads=1).encode_both([SENTENCE])
+        heaviest = _heaviest(both.sparse)
+        return Canonical((*_rounded(both.dense[:8]), *heaviest.numbers), heaviest.terms)
     if role == "dense":
         row = open_dense(name, shelf, threads=1).encode([SENTENCE], "passage")[0]
         return Canonical(_rounded(row[:8]))
     if role == "reranker":
         return Canonical(_rounded(open_reranker(name, shelf).score(QUESTION, [SENTENCE])))
-    found = open_sparse(name, shelf, threads=1).encode([SENTENCE], "passage")[0]
+    return _heaviest(open_sparse(name, shelf, threads=1).encode([SENTENCE], "passage")[0])
+
+
+def _heaviest(found: SparseVector) -> Canonical:
     order = np.lexsort((found.terms, -found.weights))[:10]
     return Canonical(_rounded(found.weights[order]), tuple(map(int, found.terms[order])))
 

@@ -12,13 +12,13 @@ import json
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Role: TypeAlias = Literal["dense", "splade", "reranker"]
+Role: TypeAlias = Literal["dense", "splade", "hybrid", "reranker"]
 Pooling: TypeAlias = Literal["cls", "mean", "max", "none"]
-Runtime: TypeAlias = Literal["onnx", "bert", "torch"]
+Runtime: TypeAlias = Literal["onnx", "bert", "one_pass", "torch"]
 
-ROLES: tuple[Role, ...] = ("dense", "splade", "reranker")
+ROLES: tuple[Role, ...] = ("dense", "splade", "hybrid", "reranker")
 POOLINGS: tuple[Pooling, ...] = ("cls", "mean", "max", "none")
-RUNTIMES: tuple[Runtime, ...] = ("onnx", "bert", "torch")
+RUNTIMES: tuple[Runtime, ...] = ("onnx", "bert", "one_pass", "torch")
 
 DEFAULT_MAX_TOKENS = 256
 ARITHMETIC = 1  # increase it when our own code computes other numbers from the same weights
@@ -62,7 +62,14 @@ Source: TypeAlias = WheelSource | HubSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """One model. ``files`` is empty if the checksums are only known after the first pull."""
+    """One model. ``files`` is empty if the checksums are only known after the first pull.
+
+    A hybrid model gives both signals in one pass: ``dimension`` is that of its dense vectors,
+    ``vocabulary`` counts its terms, and ``layers`` says after how many the signals leave it. A
+    model ``inside`` the folder of another shares its files. Those that ``ships`` with the program
+    need no source. ``rrf_weights`` and ``score_weights`` are the weights of components that suit
+    its signals, where others than the usual ones do (``search/fusion/weights.py``).
+    """
 
     name: str
     role: Role
@@ -77,13 +84,23 @@ class ModelCard:
     max_tokens: int = DEFAULT_MAX_TOKENS
     longest: int = 512
     requires_gpu: bool = False
+    layers: int = 0
+    vocabulary: int = 0
+    inside: str = ""
+    ships: bool = False
+    rrf_weights: tuple[tuple[str, float], ...] = ()
+    score_weights: tuple[tuple[str, float], ...] = ()
     files: tuple[ModelFile, ...] = ()
     sources: tuple[Source, ...] = ()
 
     @property
     def folder(self) -> str:
         """The name of the model's folder, without the slash of a hub name."""
-        return self.name.replace("/", "--")
+        return (self.inside or self.name).replace("/", "--")
+
+    def serves(self, role: Role) -> bool:
+        """Whether the model can be opened for a role."""
+        return role == self.role or (self.role == "hybrid" and role in ("dense", "splade"))
 
     @property
     def size(self) -> int:
@@ -105,5 +122,7 @@ class ModelCard:
             "role": self.role,
             "runtime": self.runtime,
         }
+        if self.layers:
+            recipe["layers"] = self.layers
         digest = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
         return f"{self.name}:{max_tokens}:{digest[:16]}"

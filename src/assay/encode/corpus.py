@@ -1,7 +1,8 @@
 """How are many texts encoded, without encoding any of them twice?
 
 Texts that were encoded before come from the cache. The others are encoded in batches; each batch is
-stored before the next begins, so an interruption costs one batch at most.
+stored before the next begins, so an interruption costs one batch at most. Of a model that gives
+both signals of a passage, the cache keeps both, whichever was asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,16 @@ import numpy as np
 from assay.encode.cache import VectorCache, keys_of
 from assay.encode.parallel import thread_count
 from assay.errors import CorruptCacheError, UsageError
-from assay.model.vectors import DenseEncoder, DenseMatrix, Kind, SparseEncoder, SparseVector
+from assay.model.vectors import (
+    BothVectors,
+    DenseEncoder,
+    DenseMatrix,
+    HybridEncoder,
+    Kind,
+    SparseEncoder,
+    SparseVector,
+    whole_of,
+)
 
 _BATCH, _BATCH_PER_THREAD = 64, 16
 _TERM, _WEIGHT = np.dtype("<i4"), np.dtype("<f4")
@@ -72,12 +82,53 @@ class _Sparse:
         return self.encoder.encode(texts, self.kind)
 
     def pack(self, vector: SparseVector) -> bytes:
-        return vector.terms.astype(_TERM).tobytes() + vector.weights.astype(_WEIGHT).tobytes()
+        return _packed(vector)
 
     def unpack(self, data: bytes) -> SparseVector:
-        half = len(data) // 2
-        terms = np.frombuffer(data[:half], _TERM).astype(np.int32)
-        return SparseVector(terms, np.frombuffer(data[half:], _WEIGHT).astype(np.float32))
+        return _unpacked(data)
+
+
+@dataclass(frozen=True, slots=True)
+class _Both:
+    encoder: HybridEncoder
+
+    def encode(self, texts: list[str]) -> list[BothVectors]:
+        return self.encoder.encode_both(texts)
+
+    def pack(self, vector: BothVectors) -> bytes:
+        return vector.dense.astype(_WEIGHT).tobytes() + _packed(vector.sparse)
+
+    def unpack(self, data: bytes) -> BothVectors:
+        end = self.encoder.dimension * _WEIGHT.itemsize
+        if len(data) < end or (len(data) - end) % (_TERM.itemsize + _WEIGHT.itemsize):
+            raise CorruptCacheError(f"a stored pair of vectors has {len(data)} bytes")
+        dense = np.frombuffer(data[:end], _WEIGHT).astype(np.float32)
+        return BothVectors(dense, _unpacked(data[end:]))
+
+
+def _packed(vector: SparseVector) -> bytes:
+    return vector.terms.astype(_TERM).tobytes() + vector.weights.astype(_WEIGHT).tobytes()
+
+
+def _unpacked(data: bytes) -> SparseVector:
+    half = len(data) // 2
+    terms = np.frombuffer(data[:half], _TERM).astype(np.int32)
+    return SparseVector(terms, np.frombuffer(data[half:], _WEIGHT).astype(np.float32))
+
+
+def encode_both(
+    encoder: HybridEncoder,
+    texts: Sequence[str],
+    cache: VectorCache | None = None,
+    *,
+    progress: Progress | None = None,
+) -> tuple[DenseMatrix, list[SparseVector]]:
+    """Both signals of every passage, in order, from one pass each."""
+    job = _Job(_Both(encoder), _same_model(cache, encoder.model_id), progress)
+    found = job.run(texts, "passage")
+    dense = [both.dense for both in found]
+    matrix = np.stack(dense) if dense else np.zeros((0, encoder.dimension), np.float32)
+    return matrix, [both.sparse for both in found]
 
 
 def encode_dense(
@@ -89,6 +140,10 @@ def encode_dense(
     progress: Progress | None = None,
 ) -> DenseMatrix:
     """One row per text, in order."""
+    if (whole := whole_of(encoder)) is not None:
+        if kind == "passage":
+            return encode_both(whole, texts, cache, progress=progress)[0]
+        cache = None  # a query takes milliseconds, and each signal would need a place of its own
     rows = _Job(_Dense(encoder, kind), _same_model(cache, encoder.model_id), progress)
     found = rows.run(texts, kind)
     return np.stack(found) if found else np.zeros((0, encoder.dimension), np.float32)
@@ -103,6 +158,10 @@ def encode_sparse(
     progress: Progress | None = None,
 ) -> list[SparseVector]:
     """One vector per text, in order."""
+    if (whole := whole_of(encoder)) is not None:
+        if kind == "passage":
+            return encode_both(whole, texts, cache, progress=progress)[1]
+        cache = None
     job = _Job(_Sparse(encoder, kind), _same_model(cache, encoder.model_id), progress)
     return job.run(texts, kind)
 

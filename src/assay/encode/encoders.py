@@ -1,14 +1,17 @@
 """Which encoder does this model name open?
 
 ``threads`` is the number of texts encoded in parallel, 0 for one per core; it changes no result.
-``gpu`` requests the GPU; models that need one use it anyway.
+``gpu`` requests the GPU; models that need one use it anyway, and hybrid ones never do.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from assay.encode.cards import ModelCard
 from assay.encode.cross_encoder import OnnxReranker
 from assay.encode.dense import OnnxDense
+from assay.encode.hybrid import Hybrid
 from assay.encode.runtime import start
 from assay.encode.shelf import FoundModel, Shelf
 from assay.encode.splade import OnnxSplade
@@ -25,6 +28,8 @@ def open_dense(
 ) -> DenseEncoder:
     """A dense encoder by the name of its model or the path of its folder."""
     found = _found(name, shelf)
+    if found.card.role == "hybrid":
+        return Hybrid(found, threads=threads, max_tokens=max_tokens).dense
     if gpu or _needs_torch(found.card):
         from assay.encode.torch_gpu import TorchDense
 
@@ -42,11 +47,24 @@ def open_sparse(
 ) -> SparseEncoder:
     """A sparse encoder by the name of its model or the path of its folder."""
     found = _found(name, shelf)
+    if found.card.role == "hybrid":
+        return Hybrid(found, threads=threads, max_tokens=max_tokens).sparse
     if gpu or _needs_torch(found.card):
         from assay.encode.torch_gpu import TorchSplade
 
         return TorchSplade(found, max_tokens=max_tokens)
     return OnnxSplade(start(found, "splade", max_tokens), threads)
+
+
+def open_hybrid(
+    name: str, shelf: Shelf, *, threads: int = 0, kept: Path | None = None
+) -> Hybrid | None:
+    """A model that gives both signals; None if the model of that name gives one.
+
+    ``kept`` is the file in which the workspace keeps how it runs best (``machine.py``).
+    """
+    found = _found(name, shelf)
+    return Hybrid(found, threads=threads, kept=kept) if found.card.role == "hybrid" else None
 
 
 def open_reranker(

@@ -21,7 +21,9 @@ DESCRIPTION = "assay-model.json"
 SEAL = "sha256"
 WEIGHTS = ("model.onnx", "onnx/model.onnx", "model.safetensors")
 _TEXTS = {"name", "about", "licence", "weights", "query_prefix", "passage_prefix"}
-_NUMBERS = {"dimension", "max_tokens", "longest"}
+_OF_HYBRIDS = {"layers", "vocabulary"}
+_NUMBERS = {"dimension", "max_tokens", "longest", *_OF_HYBRIDS}
+_OF_THE_CATALOG = {"sources", "inside", "ships", "rrf_weights", "score_weights"}
 _CHOICES: dict[str, tuple[str, ...]] = {"role": ROLES, "pooling": POOLINGS, "runtime": RUNTIMES}
 _ROLE_OF_HEAD: dict[str, Role] = {
     "ForMaskedLM": "splade",
@@ -51,8 +53,11 @@ def pinned_files(folder: Path) -> tuple[ModelFile, ...]:
 
 def description(card: ModelCard) -> str:
     """The text of ``assay-model.json`` for a card."""
-    values = asdict(card)
-    del values["sources"]
+    values = {
+        name: value
+        for name, value in asdict(card).items()
+        if name not in _OF_THE_CATALOG and (value or name not in _OF_HYBRIDS)
+    }
     return json.dumps({**values, SEAL: _digest(values)}, indent=1, sort_keys=True) + "\n"
 
 
@@ -69,7 +74,7 @@ def _described(folder: Path) -> ModelCard:
             f"{path} is not what was written when the model was pulled",
             hint="delete the folder and pull the model again",
         )
-    known = {field.name for field in fields(ModelCard)} - {"sources"}
+    known = {field.name for field in fields(ModelCard)} - _OF_THE_CATALOG
     if unknown := sorted(set(values) - known):
         raise FormatError(
             f"{unknown[0]!r:.60} is not a field of a model",

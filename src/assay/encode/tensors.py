@@ -17,23 +17,34 @@ from assay import limits
 from assay.errors import FormatError, LimitError
 
 Tensors: TypeAlias = dict[str, NDArray[np.float32]]
+Arrays: TypeAlias = dict[str, NDArray[Any]]
 
-_TYPES: dict[str, str] = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+_FLOATS: dict[str, str] = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+_TYPES: dict[str, str] = {**_FLOATS, "I8": "<i1", "U16": "<u2"}
 
 
 def read_tensors(data: bytes, source: str) -> Tensors:
     """Every array of floating-point numbers by its name, as 32-bit floats."""
+    return _read(data, source, _FLOATS)
+
+
+def read_arrays(data: bytes, source: str) -> Arrays:
+    """The same with arrays of whole numbers, which keep their type."""
+    return _read(data, source, _TYPES)
+
+
+def _read(data: bytes, source: str, types: dict[str, str]) -> Arrays:
     header, start = _header(data, source)
     found = {}
     for name, entry in header.items():
-        if name != "__metadata__" and isinstance(entry, dict) and _kind(entry) is not None:
+        if name != "__metadata__" and isinstance(entry, dict) and _kind(entry) in types:
             found[name] = _tensor(data, start, name, entry, source)
     return found
 
 
-def _kind(entry: dict[str, Any]) -> str | None:
+def _kind(entry: dict[str, Any]) -> str:
     kind = entry.get("dtype")
-    return _TYPES.get(kind) if isinstance(kind, str) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def _header(data: bytes, source: str) -> tuple[dict[str, Any], int]:
@@ -49,9 +60,7 @@ def _header(data: bytes, source: str) -> tuple[dict[str, Any], int]:
     return header, 8 + length
 
 
-def _tensor(
-    data: bytes, start: int, name: str, entry: dict[str, Any], source: str
-) -> NDArray[np.float32]:
+def _tensor(data: bytes, start: int, name: str, entry: dict[str, Any], source: str) -> NDArray[Any]:
     kind = np.dtype(_TYPES[entry["dtype"]])
     shape, place = _sizes(entry.get("shape")), _sizes(entry.get("data_offsets"))
     if shape is None or place is None or len(place) != 2:
@@ -63,7 +72,7 @@ def _tensor(
     array = np.frombuffer(data, kind, count, begin).reshape(shape)
     if entry["dtype"] == "BF16":  # the upper half of a 32-bit float
         array = (array.astype(np.uint32) << 16).view(np.float32)
-    return array.astype(np.float32, copy=False)
+    return array.astype(np.float32, copy=False) if entry["dtype"] in _FLOATS else array
 
 
 def _sizes(value: object) -> list[int] | None:

@@ -183,7 +183,7 @@ class Generation:
         if self.segments and used != model:
             raise UsageError(
                 f"the index was built with {used or 'no model'} for {role}, not with {model}",
-                hint="assay index rebuild",
+                hint="assay index reencode",
             )
 
 

@@ -51,23 +51,37 @@ class ChunkSource(Origin, Protocol):
         """Keys that existed at ``seq`` and are gone at ``until``."""
 
 
+Both: TypeAlias = Callable[[list[str]], tuple[DenseMatrix, list[SparseVector]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Encoders:
-    """The encoders with the names of their models; None leaves a component out."""
+    """The encoders with the names of their models; None leaves a component out.
+
+    Where one model gives both signals, ``both`` does so in one pass, and is asked instead.
+    """
 
     dense: Callable[[list[str]], DenseMatrix] | None = None
     sparse: Callable[[list[str]], list[SparseVector]] | None = None
     dense_model: str = ""
     sparse_model: str = ""
     vocabulary: int = 0
+    both: Both | None = None
+
+    def vectors(self, texts: list[str]) -> tuple[DenseMatrix | None, list[SparseVector] | None]:
+        """The vectors of passages; None for a component that is left out."""
+        if self.both is not None:
+            return self.both(texts)
+        sparse = None if self.sparse is None else self.sparse(texts)
+        return None if self.dense is None else self.dense(texts), sparse
 
     @property
     def models(self) -> dict[str, str]:
         """Role to model."""
         found = {}
-        if self.dense is not None:
+        if self.dense is not None or self.both is not None:
             found["dense"] = self.dense_model
-        if self.sparse is not None:
+        if self.sparse is not None or self.both is not None:
             found["splade"] = self.sparse_model
         return found
 
@@ -207,14 +221,14 @@ class _Work:
             write_columns(folder, rows)
             facts_of_rows(row.chunk.metadata for row in rows).save(folder)
         texts = [passage(row.chunk) for row in rows]
-        if self._encoders.sparse is not None:
-            weights, most = self._encoders.sparse(texts), self._encoders.vocabulary
+        made, weights = self._encoders.vectors(texts)
+        if weights is not None:
+            most = self._encoders.vocabulary
             sound = checked_sparse(weights, len(texts), most, self._encoders.sparse_model)
             with storing(folder):
                 write_sparse(folder, sound, most)
-        if self._encoders.dense is not None:
-            made, model = self._encoders.dense(texts), self._encoders.dense_model
-            vectors = checked_matrix(made, len(texts), model)
+        if made is not None:
+            vectors = checked_matrix(made, len(texts), self._encoders.dense_model)
             with _writing(folder):
                 write_dense(folder, vectors, graph=graph)
         return _finished(folder, len(rows))

@@ -21,6 +21,14 @@ class SparseVector:
     weights: NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class BothVectors:
+    """The dense vector and the weighted terms of one text, from one pass."""
+
+    dense: NDArray[np.float32]
+    sparse: SparseVector
+
+
 class DenseEncoder(Protocol):
     """Text to unit-length vectors, one row each."""
 
@@ -55,6 +63,34 @@ def term_names(encoder: SparseEncoder) -> Sequence[str]:
     """The vocabulary by number; empty where a model cannot name it."""
     named: Callable[[], Sequence[str]] | None = getattr(encoder, "terms", None)
     return () if named is None else named()
+
+
+class HybridEncoder(Protocol):
+    """Passages to both signals at once.
+
+    A dense and a sparse encoder that are two faces of one model have it as ``whole``.
+    """
+
+    @property
+    def model_id(self) -> str:
+        """Names the weights and everything else that changes a vector."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a dense vector."""
+
+    @property
+    def vocabulary(self) -> int:
+        """How many terms there are."""
+
+    def encode_both(self, texts: list[str]) -> list[BothVectors]:
+        """The vectors of every passage, in order."""
+
+
+def whole_of(encoder: DenseEncoder | SparseEncoder | None) -> HybridEncoder | None:
+    """The model behind an encoder that is one face of it."""
+    whole: HybridEncoder | None = getattr(encoder, "whole", None)
+    return whole
 
 
 class Reranker(Protocol):

@@ -100,8 +100,7 @@ def _gone(item: dict[str, dict[str, object]]) -> bool:
 
 def _writes(index: str, page: Sequence[KeyedChunk], encoders: Encoders) -> Iterator[Action]:
     texts = [passage(row.chunk) for row in page]
-    weights = encoders.sparse(texts) if encoders.sparse is not None else None
-    vectors = encoders.dense(texts) if encoders.dense is not None else None
+    vectors, weights = encoders.vectors(texts)
     for at, row in enumerate(page):
         fields = row_of(
             row,

@@ -123,7 +123,7 @@ class Cluster:
             raise UsageError(
                 f"the index was built with {used or 'no model'} for {name}, "
                 f"not with {encoder.model_id}",
-                hint="assay index rebuild",
+                hint="assay index reencode",
             )
         if name == "splade" and sparse is not None:
             return Splade(self.transport, current.index, sparse, facts=self.facts(current))

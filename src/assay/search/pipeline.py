@@ -24,7 +24,7 @@ from assay.search.boost import Lexicon, detect
 from assay.search.coordinator import Answers
 from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
-from assay.search.fusion import effective_weights, weighted_by_type
+from assay.search.fusion import by_model, effective_weights, weighted_by_type
 from assay.search.question import Question
 from assay.search.ranking import Candidate, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading
@@ -154,7 +154,14 @@ def respond(
     return SearchResponse(
         query=prepared.question.written,
         results=() if withheld else hits,
-        fusion_metadata=_metadata(options, ranking, used, reranked),
+        fusion_metadata={
+            **_metadata(options, ranking, used, reranked),
+            **(
+                {"weights_of_model": prepared.dense_model}
+                if by_model(options, ranking.query_type)
+                else {}
+            ),
+        },
         components_used=used,
         component_errors=errors,
         degraded=bool(errors) or (reranked is not None and reranked.error is not None),

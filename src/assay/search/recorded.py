@@ -25,7 +25,7 @@ from assay.search.pipeline import Traced
 from assay.search.ranking import Candidate
 from assay.search.request import RUN_FILTERS, SearchOptions, changed
 from assay.search.response import SearchResponse
-from assay.search.searcher import Searcher
+from assay.search.searcher import Searcher, with_model_weights
 from assay.search.snapshot import Snapshot
 from assay.version import __version__
 
@@ -38,7 +38,7 @@ _NOT_KEPT = (
     *("k", "offset", "component_timeout_ms", "rerank_timeout_ms", "filters", "facets"),
     *("highlights", "terms"),
 )
-_SELDOM = ("query_type", "group_by", "collapse", "type_weights")
+_SELDOM = ("query_type", "group_by", "collapse", "type_weights", "model_weights")
 
 
 class Places(Protocol):
@@ -143,6 +143,7 @@ def recorded_system(
     """
     searcher.check(options)
     snapshot = searcher.snapshot
+    options = with_model_weights(options, snapshot)
     snapshot.resolved(options.filters)  # refused now, and not once for every query
     identity = searcher.identity(options)
     known_code = None not in identity.get("component_code", {}).values()

@@ -72,7 +72,8 @@ class SearchOptions:
     An empty mapping of ``weights`` means the method's own; ``type_weights`` count instead of both
     for the types that they name. ``query_type`` overrides the classifier, ``query_intent`` the
     intents that would be read from the query. Timeouts are in milliseconds; for the reranker None
-    means what suits its model (``search/rerank.py``).
+    means what suits its model (``search/rerank.py``). ``model_weights`` are the weights that suit
+    the models of the index, by fusion method; a searcher fills them in.
     """
 
     k: int = option(Whole(1, limits.MAX_RESULTS), 10, "How many results.")
@@ -198,6 +199,7 @@ class SearchOptions:
         changes_results=False,
     )
     filters: Filters = field(default_factory=Filters)
+    model_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for attribute, rule in _RULES:

@@ -112,6 +112,13 @@ class SearchInProgress:
         return generation, self.question.written, self.identity
 
 
+def with_model_weights(options: SearchOptions, snapshot: Snapshot) -> SearchOptions:
+    """The options with the weights that suit the models of an index."""
+    if options.model_weights == snapshot.model_weights:
+        return options
+    return replace(options, model_weights=snapshot.model_weights)
+
+
 class Searcher:
     """Search that stays; see the module's docstring.
 
@@ -128,7 +135,7 @@ class Searcher:
         synonyms: Synonyms | None = None,
         own: Mapping[str, str | None] = MappingProxyType({}),
     ) -> None:
-        self.defaults = defaults or SearchOptions()
+        self._defaults = defaults or SearchOptions()
         self._source = source
         self._rerankers = rerankers
         self._lexicon = lexicon or default_lexicon()
@@ -150,6 +157,11 @@ class Searcher:
         self._stamp = self._stamped()
         self._snapshot = self._opened()
         atexit.register(self.close)  # for those who forget
+
+    @property
+    def defaults(self) -> SearchOptions:
+        """The options of a search that names none, with the weights that suit this index."""
+        return with_model_weights(self._defaults, self._snapshot)
 
     @property
     def generation(self) -> str:
@@ -337,14 +349,16 @@ class Searcher:
         changes: dict[str, Any],
         started: float,
     ) -> SearchInProgress:
+        snapshot = self._snapshot
         self.check_named(changes)
-        wanted = changed(self.defaults if options is None else options, **changes)
+        wanted = changed(self._defaults if options is None else options, **changes)
+        wanted = with_model_weights(wanted, snapshot)
         self.check(wanted)
         before = time.perf_counter()
         question = ask(query, self._synonyms_of(wanted))
         took = time.perf_counter() - before
         identity = wanted.identity()
-        return SearchInProgress(question, wanted, self._snapshot, started, identity, asked_s=took)
+        return SearchInProgress(question, wanted, snapshot, started, identity, asked_s=took)
 
     def _remembered(self, search: SearchInProgress) -> SearchResponse | None:
         if self._stale:  # what was remembered may have been deleted
@@ -393,7 +407,8 @@ class Searcher:
             return None
         for lane in self.lanes.values():
             lane.breaker.succeeded()  # what failed is not asked any more
-        return replace(search, snapshot=snapshot)
+        options = with_model_weights(search.options, snapshot)
+        return replace(search, snapshot=snapshot, options=options)
 
     async def _trace(self, search: SearchInProgress) -> Traced:
         prepared = await self._aprepare(search)

@@ -43,8 +43,8 @@ class Snapshot:
     indexes that have the same generation. ``words`` says which chunks have a word, where the index
     can tell; ``word_index`` how a query is to be read. ``sections`` are the labels that its chunks
     have, ``fields`` the names of their metadata. ``dense_model`` is the model behind dense scores.
-    ``chunk_ids`` are all chunks by key, where that is known: a component that returns another is
-    left out.
+    ``model_weights`` are weights that suit the models, by fusion method. ``chunk_ids`` are all
+    chunks by key, where that is known: a component that returns another is left out.
     """
 
     generation: str
@@ -60,6 +60,7 @@ class Snapshot:
     sections: Callable[[], Sequence[str]] = tuple
     fields: Callable[[], Sequence[str]] = tuple
     dense_model: str = ""
+    model_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     chunk_ids: Mapping[int, str] | None = None
 
     def resolved(self, filters: Filters) -> Filters:

@@ -9,16 +9,33 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 
-from assay.model.vectors import DenseMatrix, Kind, SparseVector
+from assay.model.vectors import DenseEncoder, DenseMatrix, Kind, SparseEncoder, SparseVector
 
 _WORD = re.compile(r"\w+")
 
 
 def _words(text: str) -> Counter[str]:
     return Counter(_WORD.findall(text.lower()))
+
+
+@dataclass(frozen=True, slots=True)
+class GivenModels:
+    """Encoders that a workspace finds where it would open models: its ``opened_models``."""
+
+    dense_encoder: DenseEncoder
+    sparse_encoder: SparseEncoder
+
+    def dense(self, name: str | None) -> DenseEncoder | None:
+        """The dense encoder, unless the settings want none."""
+        return None if name is None else self.dense_encoder
+
+    def sparse(self, name: str | None) -> SparseEncoder | None:
+        """The sparse encoder, unless the settings want none."""
+        return None if name is None else self.sparse_encoder
 
 
 class HashingDense:

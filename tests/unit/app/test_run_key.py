@@ -159,6 +159,7 @@ OPTIONS: dict[str, Any] = {
     "k": 50,
     "components": ("bm25",),
     "weights": {"bm25": 2.0, "splade": 1.0, "dense": 1.0},
+    "model_weights": {"rrf": {"bm25": 2.0, "splade": 1.0, "dense": 1.0}},
     "query_type": QueryType.PARAPHRASE,
     "query_intent": "dosage",
     "floor": False,

@@ -94,8 +94,10 @@ def test_json_has_the_fields_of_the_api(home: str, capsys: pytest.CaptureFixture
 
 
 def test_a_missing_model_is_loud_and_ends_with_4(
-    home: str, capsys: pytest.CaptureFixture[str]
+    home: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("ASSAY_DENSE_MODEL", "bge-small-en-v1.5")
+    monkeypatch.setenv("ASSAY_SPLADE_MODEL", "splade-tiny")
     assert run(["--home", home, "search", "asthma"]) == 4
     captured = capsys.readouterr()
     assert "DEGRADED: splade_unavailable, dense_unavailable" in captured.err

