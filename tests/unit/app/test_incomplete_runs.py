@@ -285,7 +285,9 @@ def test_one_count_of_queries_everywhere(
         assert workspace.runs.run(name).total == 6
     written = (tmp_path / "bundle" / "report-one.md").read_text().replace("\\", "")
     assert written == run_markdown(
-        runs.report(workspace, "one", measures=runs.report(workspace, "one").scores.measures)
+        runs.report(
+            workspace, "one", measures=[*map(str, runs.report(workspace, "one").scores.measures)]
+        )
     ).replace("\\", "")
     assert runs.verify_bundle(workspace, tmp_path / "bundle").ok
     home = tmp_path / "home"

@@ -11,12 +11,12 @@ import pytest
 from assay.evaluation.ab import (
     ABResult,
     Speed,
-    Timings,
     ab,
     latency_apart,
     latency_together,
 )
 from assay.evaluation.stored_run import StoredRun
+from assay.model.runs import Timings
 from assay.stats.verdict import Verdict
 from tests.unit.evaluation.stored import ranks
 

@@ -6,7 +6,7 @@ import pytest
 
 from assay.evaluation import defaults
 from assay.evaluation.gate import parse_limits
-from assay.evaluation.insights import parse_targets
+from assay.evaluation.insights import usual_targets
 from assay.measures.parse import parse_measures
 from assay.settings import configure
 
@@ -36,7 +36,7 @@ def test_the_sets_that_the_contract_names() -> None:
     assert defaults.COMPARE_RECIPROCAL_RANK == "RR@10"
     assert {str(m) for m in parse_measures(defaults.AB_MEASURES)} == evaluation
     assert [str(limit) for limit in parse_limits(())] == [defaults.GATE_LIMIT]
-    assert {str(t.measure) for t in parse_targets()} == {"P@5", "Recall@10", "nDCG@10"}
+    assert {str(t.measure) for t in usual_targets()} == {"P@5", "Recall@10", "nDCG@10"}
 
 
 def test_cutoffs_of_ones_own() -> None:

@@ -88,7 +88,7 @@ def test_names_and_text_together_must_have_enough_of_the_terms() -> None:
     assert about("zelomab dose in renal impairment") == [1]
 
 
-LABELS = (
+LABELS: tuple[tuple[str, dict[str, object], str], ...] = (
     ("Zelora (zelomab)", {"names": ("Zelora", "zelomab")}, "Arthritis of the hip: 40 mg."),
     ("Zelora (zelomab)", {"names": ("Zelora", "zelomab")}, "Psoriasis: 80 mg."),
     ("Rare arthritis of the hip", {"names": ("arthritis",)}, "Some took zelomab, 50 mg."),
