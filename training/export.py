@@ -1,6 +1,9 @@
 """How do trained weights become one small file, and a graph for onnxruntime at either speed?
 
     python -m training.export OUT.safetensors PIECE.npz [PIECE.npz ...]
+    python -m training.export OUT.safetensors FIRST.safetensors OTHER.safetensors [...]
+
+The first form joins the pieces of one training, the second takes the mean of finished files.
 
 Matrices are stored as int8 with one scale per output, embeddings with one per row; the table of
 embeddings serves as input and as decoder. The file holds no graph: the product builds one from the
@@ -22,6 +25,7 @@ from assay.encode.tensors import Arrays, read_arrays
 
 LAYERS = one_pass.EXITS[-1]
 SPECIAL = one_pass.SPECIAL
+INNER_VECTOR = "heads.0.dense.weight"
 
 
 def gathered(paths: list[Path]) -> Arrays:
@@ -30,6 +34,18 @@ def gathered(paths: list[Path]) -> Arrays:
     for path in paths:
         arrays |= dict(np.load(path))
     return arrays
+
+
+def averaged(states: list[Arrays]) -> Arrays:
+    """The mean of several trainings from the same start.
+
+    The inner exit's turn to a vector is the first one's: others may have pooled in another way.
+    """
+    mean = {
+        name: first if first.dtype == np.int32 else np.mean([one[name] for one in states], axis=0)
+        for name, first in states[0].items()
+    }
+    return mean | {INNER_VECTOR: states[0][INNER_VECTOR]}
 
 
 def rows_as_int8(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -87,9 +103,12 @@ def load(path: Path) -> Arrays:
 
 
 def main(arguments: list[str]) -> None:
-    """Put the pieces of quantised weights into one file."""
-    target, pieces = Path(arguments[0]), [Path(each) for each in arguments[1:]]
-    arrays = gathered(pieces)
+    """Put the pieces of quantised weights, or the mean of several files, into one file."""
+    target, parts = Path(arguments[0]), [Path(each) for each in arguments[1:]]
+    if parts[0].suffix == ".safetensors":
+        arrays = packed(averaged([unpacked(load(part)) for part in parts]))
+    else:
+        arrays = gathered(parts)
     save(target, arrays)
     print(f"{target}: {target.stat().st_size / 1e6:.1f} MB, {len(arrays)} arrays")
 

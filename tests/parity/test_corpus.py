@@ -187,7 +187,7 @@ def test_broken_documents_are_passed_over_on_request(
         {"doc_id": "k2", "text": 5},
     ]
     problems = [
-        "upload.jsonl:2: no doc_id (give the document a doc_id, _id or id)",
+        "upload.jsonl:2: no doc_id (give it a doc_id, or name the field; its fields: text)",
         "upload.jsonl:3: text is int, but text is expected",
     ]
     for way in (here, there):

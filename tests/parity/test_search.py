@@ -23,7 +23,7 @@ MOVING = ("timings_ms", "cached", "request_id")
 ROWS = [
     {
         "doc_id": f"d{at}",
-        "title": f"Trial {at}",
+        "title": f"Aspirin, report {at}",
         "text": f"Adverse events of aspirin in trial {at}: headache and nausea. "
         f"{'Bleeding was seen. ' * (at % 3)}",
         "speaker_role": ("PATIENT", "CLINICIAN")[at % 2],

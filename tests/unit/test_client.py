@@ -94,7 +94,7 @@ def test_an_evaluation_is_sent_whole_and_read_without_lists(
         ]  # fmt: skip
         for only in here:
             with pytest.raises(UsageError, match=f"{next(iter(only))}: a service cannot"):
-                client.evaluate(replace(wanted, **only))
+                client.evaluate(replace(wanted, options={}, **only))
 
 
 def test_a_refusal_is_an_error_with_its_request(service: ServiceProcess) -> None:

@@ -116,10 +116,19 @@ def run(arguments: Sequence[str]) -> int:
     except AssayError as error:
         return _fail(error.code, error.message, error.hint, error.exit_code, as_json)
     except Exception as error:
-        return _fail_unexpectedly(error, as_json)
+        if not _is_interruption(error):
+            return _fail_unexpectedly(error, as_json)
+        code = INTERRUPTED
     if code == INTERRUPTED:
         streams.complain("interrupted")
     return code
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Python 3.11 wraps what is raised while a class is made, Ctrl-C included."""
+    return isinstance(error, KeyboardInterrupt) or (
+        error is not None and _is_interruption(error.__cause__)
+    )
 
 
 def _dispatch(arguments: Sequence[str]) -> int:

@@ -11,13 +11,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assay.ingest.fields import DOC_ID_NAMES, string
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Columns, Watch
 
 # in the order of preference
 ID_NAMES = (
-    *("doc_id", "_id", "id", "id_", "pmid", "pmcid", "nct_id", "docno", "docid", "document_id"),
+    *DOC_ID_NAMES,
+    *("id_", "pmid", "pmcid", "nct_id", "docno", "docid", "document_id"),
     *("node_id", "cord_uid", "uid", "uuid", "key"),
 )
 TEXT_NAMES = (
@@ -75,7 +77,7 @@ class _Found:
         key = columns.id or _filled(row, ID_NAMES) or _filled(metadata, ID_NAMES)
         if not key:
             raise location.format_error(
-                "no doc_id", hint=f"--id-field names its field; {_fields(row)}"
+                "no doc_id", hint=f"give it a doc_id, or name the field; {_fields(row)}"
             )
         text = columns.text
         if not text and "sections" not in row:
@@ -85,12 +87,12 @@ class _Found:
     @property
     def used(self) -> frozenset[str]:
         """The fields that are no metadata; an id that says what it is (pmid) is that, too."""
-        return frozenset({self.title, *self.text, *METADATA_NAMES, *ID_NAMES[:3]})
+        return frozenset({self.title, *self.text, *METADATA_NAMES, *DOC_ID_NAMES})
 
     def is_guess(self, columns: Columns) -> bool:
         """Was a name taken that is neither ours nor given?"""
         return (
-            (not columns.id and self.id not in ID_NAMES[:3])
+            (not columns.id and self.id not in DOC_ID_NAMES)
             or (not columns.text and any(name != "text" for name in self.text))
             or (not columns.title and self.title not in {"", "title"})
         )
@@ -134,10 +136,7 @@ def _id(value: object) -> object:
 
 
 def _joined(row: Row, names: tuple[str, ...], location: FileLocation) -> str:
-    found = [value for name in names if (value := row.get(name)) is not None]
-    if wrong := next((value for value in found if not isinstance(value, str)), None):
-        raise location.format_error(f"the text is {type(wrong).__name__}, but text is expected")
-    return "\n\n".join(filter(None, found))
+    return "\n\n".join(filter(None, (string(row, (name,), location) for name in names)))
 
 
 def _fields(row: Row) -> str:

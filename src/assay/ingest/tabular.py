@@ -50,7 +50,6 @@ def _separated(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
         watch.note(f"{file}: empty")
         return
     separator = max(SEPARATORS, key=head.count)
-    csv.field_size_limit(limits.MAX_CORPUS_LINE_BYTES)
     cells = csv.reader(_with(head, texts), delimiter=separator, strict=True)
     names = _names(next(_rows(cells, file)), FileLocation(str(file), 1))
     start = cells.line_num + 1
@@ -85,11 +84,19 @@ def _texts(file: Path, watch: Watch) -> Iterator[str]:
 
 
 def _rows(cells: Any, file: Path) -> Iterator[list[str]]:
-    try:
-        yield from cells
-    except csv.Error as problem:
-        at = FileLocation(str(file), cells.line_num or None)
-        raise at.format_error(f"not CSV: {problem}") from None
+    """The rows, with cells as long as lines may be; the usual limit holds again between rows."""
+    while True:
+        usual = csv.field_size_limit(limits.MAX_CORPUS_LINE_BYTES)
+        try:
+            row = next(cells, None)
+        except csv.Error as problem:
+            at = FileLocation(str(file), cells.line_num or None)
+            raise at.format_error(f"not CSV: {problem}") from None
+        finally:
+            csv.field_size_limit(usual)
+        if row is None:
+            return
+        yield row
 
 
 def _names(cells: list[str], location: FileLocation) -> list[str]:

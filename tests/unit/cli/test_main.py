@@ -227,6 +227,20 @@ def test_a_full_disk() -> None:
     assert (done.returncode, done.stderr) == (1, "error: No space left on device\n")
 
 
+def test_an_interruption_that_python_wraps_is_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object) -> int:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as stop:
+            raise RuntimeError("Error calling __set_name__ on 'Field' instance") from stop
+
+    monkeypatch.setattr("assay.cli.main._dispatch", interrupted)
+    assert run(["measures"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
 def test_interrupt_by_signal() -> None:
     script = (
         "import signal, sys, time; import assay.cli.main as m\n"

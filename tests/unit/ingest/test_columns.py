@@ -85,7 +85,7 @@ def test_a_row_of_any_fields_is_recognised_where_they_are_named(tmp_path: Path) 
         ({"id": 1, "text": "x"}, Columns("pmid"), "no field 'pmid' .*its fields: id, text"),
         ({"id": 1, "text": "x"}, Columns(text=("body",)), "no field 'body'"),
         ({"text": "x", "a": 1}, Columns(), "no doc_id .*its fields: text, a"),
-        ({"id": 1, "abstract": 5}, Columns(), "the text is int"),
+        ({"id": 1, "abstract": 5}, Columns(), "abstract is int, but text"),
         ({"id": 1, "text": "x", "meta": "y"}, Columns(), "metadata is str"),
     ],
 )
