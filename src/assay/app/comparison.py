@@ -25,6 +25,7 @@ from assay.evaluation.compare import (
     depth_for,
 )
 from assay.evaluation.defaults import AB_MEASURES
+from assay.evaluation.drawing import Drawing, drawn_otherwise
 from assay.evaluation.match import graded_ranks, scored_order
 from assay.evaluation.stored_run import StoredRun
 from assay.model.codec import flat
@@ -158,14 +159,16 @@ def named_runs(assay: Assay, request: AbRequest) -> AbRequest:
 
 def _drawn_otherwise(a: StoredRun, b: StoredRun, request: AbRequest) -> list[str]:
     """What to know where the runs were made with different statistics."""
-    one, other = a.info.scoring, b.info.scoring
-    said = []
-    if one.sampling != other.sampling and request.statistics == USUAL:
-        said.append(f"the runs draw intervals differently: here as {b.name} does")
-    if one.by_group != other.by_group and not request.by_group:
-        clustered = a if one.by_group else b
-        said.append(f"queries of one group are drawn together, since {clustered.name} was made so")
-    return said
+    return drawn_otherwise(
+        *(
+            Drawing(
+                run.name,
+                request.statistics.drawn_as(run.info.scoring.sampling),
+                request.by_group or run.info.scoring.by_group,
+            )
+            for run in (a, b)
+        )
+    )
 
 
 def _repeats(request: AbRequest, sides: tuple[Side, Side] | None) -> int:

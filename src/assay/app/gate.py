@@ -12,7 +12,7 @@ from assay.app.statistics import USUAL, Statistics
 from assay.errors import UnknownRunError
 from assay.evaluation.baseline import Baseline, side_of_file, side_of_run, sides_of_runs
 from assay.evaluation.defaults import GATE_MEASURES
-from assay.evaluation.gate import GateReport, chunkers_differ, parse_limits, slack
+from assay.evaluation.gate import GateReport, chunkers_differ, lacking, parse_limits, slack
 from assay.evaluation.gate import gate as rule_on
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
@@ -54,12 +54,17 @@ def gate(assay: Assay, request: GateRequest) -> GateReport:
     run = assay.stored_run(request.current)
     if isinstance(request.baseline, Path):
         before, now = side_of_file(request.baseline, measures), side_of_run(run, measures)
-        if chunkers_differ(before, now) and (made := _made_from(assay, before, measures)):
+        unclear = chunkers_differ(before, now) or lacking(before, now)
+        if unclear and (made := _made_from(assay, before, measures)):
             sides = sides_of_runs(made, run, measures, assay.archived)
             before, now = replace(sides[0], name=before.name), sides[1]
     else:
         other = assay.stored_run(request.baseline)
         before, now = sides_of_runs(other, run, measures, assay.archived)
+    before, now = (
+        replace(side, sampling=side.sampling and request.statistics.drawn_as(side.sampling))
+        for side in (before, now)
+    )
     return rule_on(
         before,
         now,

@@ -4,7 +4,9 @@ A file is JSON with ``metrics`` (``{"recall_at_10": 0.82}``), as ``assay eval ru
 eval show --json``, ``assay score --json`` and ``assay eval report --format json`` write it, or the
 ``metrics_master.json`` of a bundle of one run, by its own name or by that of its folder. What
 else such a file holds is used where it is there: ``per_query``, ``per_query_type``, ``test_set``,
-``degraded_queries``, ``failed_queries``, ``status``, ``run_id`` and the chunkers.
+``degraded_queries``, ``failed_queries``, ``status`` and ``run_id``. A file must say by which rule
+its run was scored (``scoring``) and with which chunkers (``chunker_versions``) where the run that
+is held against it has any: a gate does not guess either.
 """
 
 from __future__ import annotations
@@ -31,12 +33,14 @@ from assay.evaluation.chunker_match import (
     own_matching,
 )
 from assay.evaluation.compare import run_doubts
+from assay.evaluation.drawing import Drawing
 from assay.evaluation.outcomes import groups_of, query_field, score_run
 from assay.evaluation.parts import filters_of_part
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.model.ranking import CHUNK_SEPARATOR, Match
 from assay.model.runs import RunStatus
+from assay.model.sampling import Sampling
 from assay.plural import counted
 
 MOST = 1e15  # no measure or count comes near; a larger whole number fits no float
@@ -90,10 +94,17 @@ class Baseline:
     match: Match | None = None  # the rule that the run is scored by; None: nobody knows
     chunk_separator: str = CHUNK_SEPARATOR
     protocol: str | None = None
-    groups: Mapping[str, str] | None = None  # of queries that are resampled together
+    groups: Mapping[str, str] | None = None  # the group of each query; None: nobody knows
+    by_group: bool | None = None  # whether queries of one group are resampled together
+    sampling: Sampling | None = None
     run_id: str = ""
     warnings: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def drawing(self) -> Drawing:
+        """How its intervals are drawn."""
+        return Drawing(self.name, self.sampling, self.by_group)
 
 
 def sides_of_runs(
@@ -154,7 +165,9 @@ def side_of_run(
         match=info.scoring.match,
         chunk_separator=info.scoring.chunk_separator,
         protocol=run.info.scoring.protocol,
-        groups=groups_of(run.queries) if run.info.scoring.by_group else None,
+        groups=groups_of(run.queries),
+        by_group=run.info.scoring.by_group,
+        sampling=run.info.scoring.sampling,
         run_id=info.run_id,
         warnings=(
             (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
@@ -205,6 +218,8 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
         match=_match(content.get("scoring")),
         protocol=_text(content.get("scoring"), "protocol"),
         chunk_separator=_text(content.get("scoring"), "chunk_separator") or CHUNK_SEPARATOR,
+        by_group=_by_group(content.get("scoring")),
+        sampling=_sampling(content.get("scoring")),
         run_id=str(content.get("run_id") or ""),
     )
 
@@ -303,6 +318,18 @@ def _match(entry: object) -> Match | None:
     try:
         return Match(entry["match"]) if isinstance(entry, Mapping) else None
     except (KeyError, ValueError):
+        return None
+
+
+def _by_group(entry: object) -> bool | None:
+    named = entry.get("by_group") if isinstance(entry, Mapping) else None
+    return named if isinstance(named, bool) else None
+
+
+def _sampling(entry: object) -> Sampling | None:
+    try:
+        return Sampling.from_dict(entry["sampling"]) if isinstance(entry, Mapping) else None
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 

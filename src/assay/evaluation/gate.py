@@ -17,6 +17,7 @@ absolute limit is below 1.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +30,7 @@ import numpy as np
 from assay.errors import UsageError
 from assay.evaluation.baseline import Baseline
 from assay.evaluation.defaults import GATE_LIMIT
+from assay.evaluation.drawing import drawn_otherwise
 from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measure
@@ -233,7 +235,7 @@ def gate(
         blockers=tuple(blockers),
         warnings=(
             *warnings,
-            *_unsaid(baseline, current),
+            *_drawn_otherwise(baseline, current, non_inferiority),
             *baseline.warnings,
             *current.warnings,
         ),
@@ -295,6 +297,11 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
             "the chunkers differ, and a file has no results to match by their characters: "
             "take the stored run as baseline"
         )
+    if unsaid := lacking(baseline, current):
+        found.append(
+            f"{baseline.name} does not say {' and '.join(what for what, _ in unsaid)}: take the "
+            f"stored run as baseline, or write it into the file ({', '.join(text for _, text in unsaid)})"
+        )
     return found
 
 
@@ -304,17 +311,37 @@ def chunkers_differ(baseline: Baseline, current: Baseline) -> bool:
     return one is not None and other is not None and one.differ(other)
 
 
-def _unsaid(baseline: Baseline, current: Baseline) -> list[str]:
-    """What a file leaves open that could change the verdict."""
-    lacking = []
+def lacking(baseline: Baseline, current: Baseline) -> list[tuple[str, str]]:
+    """What a file leaves open that could change the verdict, and how a file says it."""
+    found = []
     if baseline.match is None and current.match is not None:
-        lacking.append(f"by which rule its run was scored (this one: {current.match.value})")
+        rule = current.match.value
+        found.append(
+            (
+                f"by which rule its run was scored (this one: {rule})",
+                f'"scoring": {{"match": "{rule}"}}',
+            )
+        )
     if baseline.chunkers is None and current.chunkers is not None and current.chunkers.index:
-        named = ", ".join(sorted(current.chunkers.index))
-        lacking.append(f"with which chunker it was made (this one: {named})")
-    if not lacking:
-        return []
-    return [f"{baseline.name} does not say {' and '.join(lacking)}: the verdict holds if it is so"]
+        named = sorted(current.chunkers.index)
+        found.append(
+            (
+                f"with which chunker it was made (this one: {', '.join(named)})",
+                f'"chunker_versions": {json.dumps(named)}',
+            )
+        )
+    return found
+
+
+def _drawn_otherwise(baseline: Baseline, current: Baseline, drawn: bool) -> list[str]:
+    """What to know where the sides were made with different statistics."""
+    said = drawn_otherwise(baseline.drawing, current.drawing)
+    if not said or drawn:
+        return said
+    return [
+        f"{baseline.name} and {current.name} draw intervals differently: "
+        "here the means decide, and no interval is drawn"
+    ]
 
 
 def _by_means(limit: GateLimit, before: Baseline, after: Baseline) -> Check:
@@ -352,7 +379,7 @@ def _by_interval(
     a = np.array([one[q] for q in common], dtype=np.float64)
     b = np.array([other[q] for q in common], dtype=np.float64)
     good = b - a if limit.higher_is_better else a - b
-    groups = after.groups
+    groups = _clusters(before, after)
     interval = bootstrap_mean(
         good,
         clusters=None if groups is None else [groups[query] for query in common],
@@ -367,6 +394,13 @@ def _by_interval(
     margin = limit.margin(float(a.mean()))
     outcome, sentence = _ruling(interval, margin, slack(before.rounded or after.rounded))
     return Check(limit, float(a.mean()), float(b.mean()), outcome, sentence, interval)
+
+
+def _clusters(before: Baseline, after: Baseline) -> Mapping[str, str] | None:
+    """The group of each query, where either side was made to resample groups."""
+    if not (before.by_group or after.by_group):
+        return None
+    return after.groups if after.groups is not None else before.groups
 
 
 def _no_pairs(limit: GateLimit, before: Baseline, after: Baseline) -> str:

@@ -20,6 +20,7 @@ from assay.evaluation import record
 from assay.evaluation.execution import TIMEOUT_S, execute
 from assay.evaluation.record import Recorded
 from assay.evaluation.result import EvaluationResult
+from assay.model.codec import encode
 from assay.model.ranking import Match
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
@@ -223,6 +224,90 @@ def test_runs_that_were_drawn_differently_are_tested_with_a_word(
     assert not [
         one for one in comparison.ab(workspace, own).result.compared.warnings if "draw" in one
     ]
+
+
+THREADS = TestSet(
+    "threads",
+    "v1",
+    tuple(
+        GoldenQuery(f"q{n:02}", "text", relevant_docs=(Judgment(f"D{n}", 1),), group=f"g{n // 5}")
+        for n in range(40)
+    ),
+)
+
+
+@pytest.fixture
+def threads(workspace: Workspace, tmp_path: Path) -> Iterator[Any]:
+    """Evaluate a run of posts with five queries each, of which some lost their document."""
+
+    def make(name: str, lost: int = 0, **options: Any) -> str:
+        file = tmp_path / f"{name}.json"
+        found = {f"q{n:02}": ["X", f"D{n}"] if n < lost else [f"D{n}", "X"] for n in range(40)}
+        file.write_text(json.dumps(found))
+        request = EvaluationRequest(test_set=THREADS, run_file=str(file), name=name, **options)
+        return str(evaluate(workspace, request).runs[0].info.run_id)
+
+    with workspace:
+        yield make
+
+
+def drawn(workspace: Workspace, baseline: str | Path, current: str, **options: Any) -> Any:
+    """The ruling on nDCG@10 by interval, and what is said beside it."""
+    request = GateRequest(
+        baseline=baseline,
+        current=current,
+        limits=("nDCG@10=9%",),
+        **{"non_inferiority": True, **options},
+    )
+    ruling = gate(workspace, request)
+    assert ruling.blockers == ()
+    return ruling.checks[1], ruling.warnings
+
+
+@pytest.mark.req("E9")
+@pytest.mark.parametrize("as_file", [False, True])
+@pytest.mark.parametrize("clustered", ["baseline", "current", "both"])
+def test_a_gate_resamples_groups_where_either_run_does(
+    workspace: Workspace, threads: Any, tmp_path: Path, clustered: str, as_file: bool
+) -> None:
+    alone, _ = drawn(workspace, threads("a"), threads("b", lost=5))
+    assert alone.outcome.value == "passed"
+    a = threads("a", by_group=clustered != "current")
+    b = threads("b", lost=5, by_group=clustered != "baseline")
+    baseline: str | Path = a
+    if as_file:
+        baseline = tmp_path / "show.json"
+        shown_run = runs.show(workspace, a)
+        baseline.write_text(
+            json.dumps({**encode(shown_run.info), **shown(workspace, a).to_dict(per_query=True)})
+        )
+    check, said = drawn(workspace, baseline, b)
+    assert check.outcome.value == "inconclusive"  # five queries of one post are one observation
+    sides = {"baseline": "show.json" if as_file else a, "current": b}
+    assert said == tuple(
+        f"queries of one group are drawn together, since {name} was made so"
+        for side, name in sides.items()
+        if side == clustered
+    )
+
+
+@pytest.mark.req("E9")
+@pytest.mark.parametrize(
+    "options", [{"confidence": 0.8}, {"seed": 7}, {"resamples": 500}, {"ci_method": "percentile"}]
+)
+def test_a_gate_says_that_runs_were_drawn_differently(
+    workspace: Workspace, threads: Any, options: dict[str, Any]
+) -> None:
+    a, b = threads("a"), threads("b", **options)
+    _, said = drawn(workspace, a, b)
+    assert said == (f"the runs draw intervals differently: here as {b} does",)
+    _, said = drawn(workspace, a, b, non_inferiority=False)
+    assert said == (
+        f"{a} and {b} draw intervals differently: here the means decide, and no interval is drawn",
+    )
+    usual = {"confidence": 0.95, "seed": 42, "resamples": 10_000, "ci_method": "bca"}
+    given = Statistics(**{name: usual[name] for name in options})  # one way for both
+    assert drawn(workspace, a, b, statistics=given)[1] == ()
 
 
 def test_no_run_may_be_called_what_the_newest_one_is_called(

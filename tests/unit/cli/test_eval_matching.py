@@ -120,18 +120,25 @@ def test_a_file_that_was_changed_is_not_taken_for_the_run_it_names(
 
 
 @pytest.mark.req("E9")
-def test_a_file_that_names_no_chunker_and_no_rule_is_used_with_a_warning(
-    folder: Path, said: Said
-) -> None:
+def test_a_file_that_names_no_chunker_or_no_rule_is_inconclusive(folder: Path, said: Said) -> None:
     ingest({"one": HALVES, "two": HALVES}, "halves")
     expect_first_chunks()
-    assert cli(["eval", "run", "-t", "first.yaml", "--tag", "now"]) == 0
-    path = write("bare.json", {"metrics": {"recall_at_10": 1.0}})
-    code, found = said("eval", "gate", "--baseline", path, "--current", "now")
-    assert code == 0
-    (warning,) = found["warnings"]
-    assert "by which rule" in warning
-    assert "this one: halves" in warning
+    made = said("eval", "run", "-t", "first.yaml", "--tag", "now")[1]
+    numbers = {"metrics": {"recall_at_10": 1.0}}
+    rule, chunker = {"scoring": {"match": "exact"}}, {"chunker_versions": ["halves"]}
+    for more, words in (
+        ({}, ("by which rule", "this one: halves", '"scoring": {"match": "exact"}')),
+        (rule, ("with which chunker", '"chunker_versions": ["halves"]')),
+        (chunker, ("by which rule",)),
+    ):
+        path = write("bare.json", {**numbers, **more})
+        code, found = said("eval", "gate", "--baseline", path, "--current", "now")
+        assert (code, found["warnings"]) == (4, [])
+        (blocker,) = found["blockers"]
+        assert all(word in blocker for word in words)
+    for more in ({**rule, **chunker}, {"run_id": made["run_id"]}):  # a stored run tells the rest
+        path = write("whole.json", {**numbers, **more})
+        assert said("eval", "gate", "--baseline", path, "--current", "now")[0] == 0
 
 
 @pytest.mark.req("E9", "K14")

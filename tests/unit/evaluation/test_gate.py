@@ -213,6 +213,8 @@ def write(folder: Path, content: object) -> Path:
 def test_a_baseline_may_be_a_file(tmp_path: Path) -> None:
     content = {
         "metrics": {"recall_at_10": 1.0, "ndcg_at_10": None},
+        "scoring": {"match": "exact"},
+        "chunker_versions": ["text-1"],
         "per_query_type": {"exact_term": {"recall_at_10": 1.0}},
     }
     baseline = side_of_file(write(tmp_path, content), MEASURES)
@@ -251,12 +253,17 @@ def test_what_a_file_rounded_did_not_get_worse(tmp_path: Path) -> None:
 @pytest.mark.req("E9")
 def test_non_inferiority_without_values_of_queries_says_what_to_do(tmp_path: Path) -> None:
     run = ranks("b", dict(GOOD))
-    bare = side_of_file(write(tmp_path, {"metrics": {"recall_at_10": 1.0}}), MEASURES)
+    stated = {
+        "metrics": {"recall_at_10": 1.0},
+        "scoring": {"match": "exact"},
+        "chunker_versions": ["text-1"],
+    }
+    bare = side_of_file(write(tmp_path, stated), MEASURES)
     (check,) = gate(bare, side_of_run(run, MEASURES), parse_limits([]), non_inferiority=True).checks
     assert check.outcome is GateOutcome.INCONCLUSIVE
     assert "baseline.json has no values of single queries" in check.sentence
     assert "assay eval show RUN --json --per-query, or name the stored run" in check.sentence
-    per_query = {"metrics": {"recall_at_10": 1.0}, "per_query": {"other": {"recall_at_10": 1.0}}}
+    per_query = {**stated, "per_query": {"other": {"recall_at_10": 1.0}}}
     other = side_of_file(write(tmp_path, per_query), MEASURES)
     (check,) = gate(
         other, side_of_run(run, MEASURES), parse_limits([]), non_inferiority=True
