@@ -642,7 +642,7 @@ def _begun(
     except UnknownRunError:
         return None
     if known.run_id != run_id:
-        return None  # the text is a tag or a name of another run
+        return None  # a tag or a name of another run: refused when the run is entered
     same = (part.test_set.checksum, part.label)
     scoring = request.scoring(workspace.settings)
     if (

@@ -704,8 +704,13 @@ def push(store: RunStore, run: StoredRun) -> bool:
     begun = replace(run.info, status=RunStatus.RUNNING, aggregate={}, finished_at=None)
     try:
         store.begin(begun, run.test_set)
-    except ConflictError:
-        info = store.run(run.info.run_id)
+    except ConflictError as taken:
+        try:
+            info = store.run(run.info.run_id)
+        except UnknownRunError:
+            raise taken from None
+        if info.run_id != run.info.run_id:
+            raise
         known = StoredRun(info, store.test_set(info.run_id), store.outcomes(info.run_id))
         if not _left_behind(known, run):
             if pack(known)["outcomes"] == pack(run)["outcomes"]:

@@ -298,9 +298,10 @@ def _blockers(baseline: Baseline, current: Baseline) -> list[str]:
             "take the stored run as baseline"
         )
     if unsaid := lacking(baseline, current):
+        missing, written = (part for part in zip(*unsaid, strict=True))
         found.append(
-            f"{baseline.name} does not say {' and '.join(what for what, _ in unsaid)}: take the "
-            f"stored run as baseline, or write it into the file ({', '.join(text for _, text in unsaid)})"
+            f"{baseline.name} does not say {' and '.join(missing)}: take the stored run as "
+            f"baseline, or write it into the file ({', '.join(written)})"
         )
     return found
 

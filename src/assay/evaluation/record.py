@@ -16,7 +16,6 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from assay.errors import TooManyErrorsError
@@ -26,6 +25,7 @@ from assay.evaluation.result import EvaluationResult, result_of_run
 from assay.evaluation.scope import Scope, answerable
 from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.model.moments import now
+from assay.model.run_ids import new_run_id
 from assay.model.run_store import BATCH, HeldOutUse, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.scoring import Scoring
@@ -132,11 +132,6 @@ def cache_key(config: Mapping[str, Any], part: SetPart, generation: str | None) 
     test_set = part.test_set
     content = [config_hash(config), part.mode, test_set.version, test_set.checksum, generation]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
-def new_run_id() -> str:
-    """An id that sorts by time and is not used elsewhere."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def _started(system: System, part: SetPart, store: RunStore, options: RecordOptions) -> RunInfo:

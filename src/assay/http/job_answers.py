@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,16 +19,12 @@ from assay.http.edge.problems import ProblemError
 from assay.http.routing import answers
 from assay.http.service import Service
 from assay.model.codec import encode
+from assay.model.run_ids import new_job_id
 
 SYNC_SECONDS = 20.0
 ACCEPTED = answers(Job, 202)
 """The documentation of an answer that says where to look."""
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
-
-
-def new_job_id(kind: str) -> str:
-    """An id for a job that was not given one."""
-    return f"{kind}_{secrets.token_hex(8)}"
 
 
 def idempotency_key(headers: Mapping[str, str]) -> str | None:

@@ -1,11 +1,12 @@
 """Where are runs kept, and by which names are they found again?
 
-A reference to a run is its id, the beginning of one (six characters or more), a tag such as
-``baseline``, the name that a run was given (of several the newest), ``latest``, or ``latest~N`` for
-the one that came N runs earlier; where one word could be several of these, ids and tags come first,
-names last. Runs stand in the order in which they were made (``created_at``), whenever they were
-entered; one that answers again, or is taken up again, counts as new. Figures that were saved
-without rankings are never ``latest``.
+A reference to a run is ``latest``, ``latest~N`` for the one that came N runs earlier, its id, a tag
+such as ``baseline``, the name that a run was given (of several the newest), or the beginning of an
+id that nobody chose (six characters or more); where one word could be several of these, the first
+in this order is meant. No id may be the tag or name of another run, nor a tag or name its id. Runs
+stand in the order in which they were made (``created_at``), whenever they were entered; one that
+answers again, or is taken up again, counts as new. Figures that were saved without rankings are
+never ``latest``.
 ``assay.testing`` has the contract suite that every implementation passes.
 """
 
@@ -103,7 +104,13 @@ class RunStore(RunLibrary, Protocol):
         """The same, or a page of them: no others are read."""
 
     def begin(self, info: RunInfo, test_set: TestSet) -> RunInfo:
-        """Enter a new run with the queries it will be made with; the same id again is refused."""
+        """Enter a new run with the queries it will be made with.
+
+        Refused are the same id again, and an id, tag or name that means another run already.
+        """
+
+    def check_new_id(self, run_id: str) -> None:
+        """Refuse an id that means another run already, by its tag or name."""
 
     def append(self, run_id: str, outcomes: Sequence[QueryOutcome]) -> int:
         """Add outcomes in one commit and say how many were new; a query's first outcome stays."""

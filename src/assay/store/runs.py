@@ -28,7 +28,7 @@ from assay.model.testset_json import from_plain, to_plain
 from assay.store import run_rows
 from assay.store.database import open_database, writing
 from assay.store.owner import alive
-from assay.store.refs import LATEST, check_tag, find
+from assay.store.refs import check_name, check_new_id, check_tag, find
 from assay.store.run_rows import UNFINISHED, run_info, run_row
 from assay.store.schema import (
     eval_held_out_uses,
@@ -55,16 +55,14 @@ class SqlRunStore:
 
     def begin(self, info: RunInfo, test_set: TestSet) -> RunInfo:
         """Create a run with its test set; an error if the id is taken."""
-        if info.run_id == LATEST:
-            raise ConflictError(
-                f"{LATEST!r} always means the newest run", hint="choose another id for this one"
-            )
         with writing(self._engine) as connection:
             taken = select(eval_runs.c.run_id).where(eval_runs.c.run_id == info.run_id)
             if connection.execute(taken).first():
                 raise ConflictError(
                     f"there is a run {info.run_id!r} already", hint="choose another id"
                 )
+            check_new_id(connection, info.run_id)
+            check_name(connection, info.name, info.run_id)
             body = {
                 "checksum": test_set.checksum,
                 "name": test_set.name,
@@ -77,6 +75,11 @@ class SqlRunStore:
             for tag in info.tags:
                 _move_tag(connection, tag, info.run_id)
             return _by_id(connection, info.run_id)
+
+    def check_new_id(self, run_id: str) -> None:
+        """Refuse an id that means another run already, by its tag or name."""
+        with self._engine.connect() as connection:
+            check_new_id(connection, run_id)
 
     def append(self, run_id: str, outcomes: Sequence[QueryOutcome]) -> int:
         """Add outcomes in one commit; returns how many were new. A query's first outcome stays."""
@@ -326,7 +329,8 @@ def _tags(connection: Connection, run_ids: list[str]) -> dict[str, tuple[str, ..
 
 
 def _move_tag(connection: Connection, tag: str, run_id: str) -> None:
-    insert_or_replace(connection, eval_tags, [{"tag": check_tag(tag), "run_id": run_id}])
+    check_tag(connection, tag, run_id)
+    insert_or_replace(connection, eval_tags, [{"tag": tag, "run_id": run_id}])
 
 
 def _place(connection: Connection, created_at: str) -> dict[str, int]:

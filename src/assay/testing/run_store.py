@@ -154,6 +154,24 @@ def _appends_once(store: RunStore, _: Callable[[], RunStore]) -> None:
     _refuses(ConflictError, lambda: store.begin(contract_run("run-once"), TEST_SET))
 
 
+def _one_word_means_one_run(store: RunStore) -> None:
+    """No id may be a tag or a name (here ``baseline`` and ``mine``), nor a tag or name an id."""
+    for run in (
+        contract_run("baseline"),
+        contract_run("mine"),
+        contract_run("latest"),
+        contract_run("run-odd", name="run-ref-0"),
+        contract_run("run-odd", tags=("run-ref-0",)),
+    ):
+        _refuses(ConflictError, lambda run=run: store.begin(run, TEST_SET))  # type: ignore[misc]
+    for run_id in ("baseline", "mine", "latest"):
+        _refuses(ConflictError, lambda name=run_id: store.check_new_id(name))  # type: ignore[misc]
+    for run_id in ("run-odd", "run-ref-0"):
+        store.check_new_id(run_id)
+    _refuses(ConflictError, lambda: store.tag("run-ref-1", "run-ref-0"))
+    _refuses(UnknownRunError, lambda: store.run("run-odd"))
+
+
 def _finds_runs_by_reference(store: RunStore, _: Callable[[], RunStore]) -> None:
     for number in range(3):
         store.begin(contract_run(f"run-ref-{number}", suite=f"suite{number % 2}"), TEST_SET)
@@ -162,7 +180,14 @@ def _finds_runs_by_reference(store: RunStore, _: Callable[[], RunStore]) -> None
     assert store.run("latest").run_id == "run-ref-2", "unfinished runs are not the latest"
     assert store.run("latest~2").run_id == "run-ref-0"
     assert store.run("latest", suite="suite1").run_id == "run-ref-1"
-    assert store.run("runnin").run_id == "running-now", "the beginning of an id"
+    _refuses(UnknownRunError, lambda: store.run("runnin"))  # an id that somebody chose is exact
+    made_up = "20240315-160000-0a1b2c"
+    store.begin(contract_run(made_up), TEST_SET)
+    assert store.run("20240315-16").run_id == made_up, "the beginning of an id that was made up"
+    store.begin(contract_run("run-short", name="20240315-16"), TEST_SET)
+    assert store.run("20240315-16").run_id == "run-short", "a name comes before a beginning"
+    for run_id in (made_up, "run-short"):
+        store.delete(run_id)
     assert store.tag("latest~1", "baseline").tags == ("baseline",)
     assert store.run("baseline").run_id == "run-ref-1"
     store.tag("run-ref-0", "baseline")
@@ -172,12 +197,11 @@ def _finds_runs_by_reference(store: RunStore, _: Callable[[], RunStore]) -> None
     assert store.run("mine").run_id == "run-named"
     store.begin(contract_run("run-named-again", name="mine"), TEST_SET)
     assert store.run("mine").run_id == "run-named-again", "of one name the newest is meant"
-    store.begin(contract_run("run-odd", name="run-ref-0"), TEST_SET)
-    assert store.run("run-ref-0").run_id == "run-ref-0", "an id comes before a name"
     store.tag("run-ref-0", "mine")
-    assert store.run("mine").run_id == "run-ref-0", "and so does a tag"
+    assert store.run("mine").run_id == "run-ref-0", "a tag comes before a name"
     store.untag("mine")
-    for run_id in ("run-named", "run-named-again", "run-odd"):
+    _one_word_means_one_run(store)
+    for run_id in ("run-named", "run-named-again"):
         store.delete(run_id)
     assert store.renew("run-ref-0").run_id == "run-ref-0"
     for ref, number in (("latest", 0), ("latest~1", 2), ("latest~2", 1)):

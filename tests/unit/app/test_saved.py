@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from assay.app.runs import show
+from assay.app.runs import push, show
 from assay.app.saved import SaveRequest, save_evaluation
 from assay.app.workflow import QueryMetrics
 from assay.app.workspace import Workspace
 from assay.cli.main import run
+from assay.errors import ConflictError, UnknownRunError
+from assay.evaluation.stored_run import StoredRun
 from assay.settings import configure
 
 SPLIT = {
@@ -79,6 +82,34 @@ def test_the_same_save_again_changes_nothing(workspace: Workspace) -> None:
         first = save_evaluation(workspace, asked)
         assert save_evaluation(workspace, asked) == first
         assert workspace.runs.runs().total == 1
+
+
+@pytest.mark.req("W8")
+@pytest.mark.parametrize("ranked", [False, True])
+def test_an_evaluation_takes_over_no_tag_and_no_name(workspace: Workspace, ranked: bool) -> None:
+    def save(name: str) -> None:
+        asked = evaluation(name, "split", q1=["right"], q2=["x"]) if ranked else figures(name)
+        save_evaluation(workspace, asked)
+
+    with workspace:
+        first = save_evaluation(workspace, evaluation("some", "split", q1=["right"], q2=["x"]))
+        info = workspace.runs.tag("some", "baseline")
+        whole = StoredRun(info, workspace.runs.test_set("some"), workspace.runs.outcomes("some"))
+        named = replace(whole, info=replace(info, run_id="other", name="nightly", tags=()))
+        push(workspace.runs, named)
+        for taken in ("baseline", "nightly"):
+            with pytest.raises(ConflictError, match=f"'{taken}' is a (tag|name) of the run"):
+                save(taken)
+        save("nightly-42")  # another word: it may be had
+        assert workspace.runs.run("baseline").run_id == first.evaluation_id
+        assert workspace.runs.run("nightly").run_id == "other"
+        with pytest.raises(UnknownRunError):
+            workspace.runs.run("nightly-4")
+        for run in (replace(whole.info, run_id="new", name="some"),
+                    replace(whole.info, run_id="new", tags=("other",))):  # fmt: skip
+            with pytest.raises(ConflictError, match="is the id of another run"):
+                push(workspace.runs, replace(whole, info=run))
+        assert workspace.runs.runs().total == 3
 
 
 @pytest.mark.req("W8")

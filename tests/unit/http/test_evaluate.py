@@ -144,6 +144,24 @@ def test_the_same_again_executes_nothing_and_says_so(small: TestClient) -> None:
     assert second["metrics"] == first["metrics"]
 
 
+@pytest.mark.req("E10")
+def test_an_id_is_exact_and_takes_over_no_tag_or_name(small: TestClient) -> None:
+    first = evaluated(small, evaluation_id="eval_run_007", tag="weekly-best", name="weekly")
+    for taken in ("weekly-best", "weekly"):
+        refused = small.post(f"/v1/evaluate?evaluation_id={taken}", json=TEST_SET)
+        assert "of the run eval_run_007" in assert_problem(refused, 409)["detail"]
+        assert small.get(f"/v1/jobs/{taken}").status_code == 404  # the id may be had later
+        assert small.get(f"/v1/runs/{taken}").json()["run_id"] == first["run_id"]
+    assert small.get("/v1/runs/eval_run").status_code == 404
+    other = evaluated(small, evaluation_id="weekly-17")["run_id"]
+    assert small.get("/v1/runs/weekly").json()["run_id"] == first["run_id"]
+    assert_problem(small.put(f"/v1/runs/{other}/tags/eval_run_007"), 409)
+    named = small.post("/v1/evaluate?name=eval_run_007", json=TEST_SET)
+    assert "is the id of another run" in assert_problem(named, 409)["detail"]
+    made_up = evaluated(small)["run_id"]
+    assert small.get(f"/v1/runs/{made_up[:20]}").json()["run_id"] == made_up
+
+
 @pytest.mark.req("W10")
 def test_an_id_stands_for_one_request(small: TestClient) -> None:
     first = evaluated(small, evaluation_id="eval_run_001")

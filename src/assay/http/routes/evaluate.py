@@ -15,7 +15,7 @@ from assay.app.evaluation import EvaluationRequest, check_search, request_fields
 from assay.app.search import options_of_caller
 from assay.errors import LimitError
 from assay.http.edge.problems import Fault, ProblemError
-from assay.http.job_answers import ACCEPTED, idempotency_key, job_response, new_job_id
+from assay.http.job_answers import ACCEPTED, idempotency_key, job_response
 from assay.http.routes.testsets import EXAMPLE
 from assay.http.routing import Evaluator, ServiceOf, refusals
 from assay.http.routing import router as new_router
@@ -28,6 +28,7 @@ from assay.http.wire.evaluate import (
 )
 from assay.http.wire.statistics import MOST_OF_JOB, check_drawn
 from assay.model.codec import decode
+from assay.model.run_ids import new_job_id
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -85,6 +86,8 @@ async def evaluate(
     key = idempotency_key(request.headers)
     await service.searcher()  # refused at once if nothing can be searched
     await service.work(lambda: check_search(service.workspace, wanted))
+    if (run_id := wanted.run_id) is not None:
+        await service.work(lambda: service.workspace.runs.check_new_id(run_id))
     job = await service.work(
         lambda: service.jobs.submit_evaluation(
             wanted.run_id or new_job_id("evaluation"),

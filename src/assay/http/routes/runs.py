@@ -380,7 +380,7 @@ async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONRespons
 
 @router.put(
     "/runs/{ref}/tags/{tag}",
-    responses={**answer_with("Its tags", run_id=str, tags=list[str]), **refusals(404)},
+    responses={**answer_with("Its tags", run_id=str, tags=list[str]), **refusals(404, 409)},
 )
 async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     """Give a run a name of its own, such as baseline."""
