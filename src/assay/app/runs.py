@@ -174,7 +174,11 @@ class RunView:
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready, with everything that is known of the run."""
-        return {**encode(self.info), **self.scores(per_query=per_query)}
+        info = self.info
+        if self.result is not None:  # the figures below are of this rule
+            match = self.result.scoring.match
+            info = replace(info, scoring=replace(info.scoring, match=match))
+        return {**encode(info), **self.scores(per_query=per_query)}
 
     def scores(self, *, per_query: bool = False) -> dict[str, Any]:
         """What came out of it only."""

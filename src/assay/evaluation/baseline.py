@@ -94,6 +94,7 @@ class Baseline:
     match: Match | None = None  # the rule that the run is scored by; None: nobody knows
     chunk_separator: str = CHUNK_SEPARATOR
     protocol: str | None = None
+    rule_notes: tuple[str, ...] = ()  # rule, separator and protocol of a run, where not the usual
     groups: Mapping[str, str] | None = None  # the group of each query; None: nobody knows
     by_group: bool | None = None  # whether queries of one group are resampled together
     sampling: Sampling | None = None
@@ -164,7 +165,8 @@ def side_of_run(
         ),
         match=info.scoring.match,
         chunk_separator=info.scoring.chunk_separator,
-        protocol=run.info.scoring.protocol,
+        protocol=info.scoring.protocol,
+        rule_notes=info.scoring.rule_notes,
         groups=groups_of(run.queries),
         by_group=run.info.scoring.by_group,
         sampling=run.info.scoring.sampling,

@@ -52,6 +52,7 @@ from assay.measures.parse import parse_measures
 from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.sampling import Sampling
+from assay.model.scoring import MATCHED_BY
 from assay.model.testset import GoldenQuery, Level, TestSet
 from assay.plural import counted, share_of
 
@@ -204,6 +205,16 @@ class CompareReport:
         return {kind: found[kind] for kind in ComparisonKind}
 
     @property
+    def match(self) -> Match:
+        """The rule that the results of both runs are matched by."""
+        return Match.EXACT if self.matching is None else self.matching.rule
+
+    @property
+    def matched(self) -> str:
+        """The rule and what became of different chunkers, in words."""
+        return f"matched {MATCHED_BY[self.match]}, chunkers: {self.chunker_version_match.value}"
+
+    @property
     def degraded(self) -> bool:
         """Whether a component was missing somewhere in either run."""
         return bool(self.aggregate_a.degraded_queries or self.aggregate_b.degraded_queries)
@@ -218,6 +229,7 @@ class CompareReport:
         return {
             "run_a": self.run_a,
             "run_b": self.run_b,
+            "match": self.match.value,
             "aggregate_a": self.aggregate_a.to_dict(),
             "aggregate_b": self.aggregate_b.to_dict(),
             "deltas": {

@@ -235,6 +235,7 @@ def gate(
         blockers=tuple(blockers),
         warnings=(
             *warnings,
+            *current.rule_notes,
             *_drawn_otherwise(baseline, current, non_inferiority),
             *baseline.warnings,
             *current.warnings,

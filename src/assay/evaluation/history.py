@@ -28,6 +28,11 @@ class Series:
     runs: tuple[RunInfo, ...]
 
     @property
+    def rule_notes(self) -> tuple[str, ...]:
+        """What all of them are scored by, in words, as far as it is not the usual."""
+        return self.runs[-1].scoring.rule_notes
+
+    @property
     def configurations(self) -> tuple[str, ...]:
         """The fingerprints of configurations that occur, in the order of their first run."""
         return tuple(dict.fromkeys(info.config_hash for info in self.runs))

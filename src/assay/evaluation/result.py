@@ -28,9 +28,9 @@ from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.codec import encode
-from assay.model.ranking import falling
+from assay.model.ranking import Match, falling
 from assay.model.runs import WITHHELD, QueryOutcome, RunInfo
-from assay.model.scoring import Scoring
+from assay.model.scoring import MATCHED_BY, Scoring
 from assay.model.testset import TestSet
 from assay.plural import counted
 
@@ -50,6 +50,7 @@ class EvaluationResult:
     chunker_versions: tuple[str, ...] = ()
     kept: int | None = None  # results of each query at most; None: as many as came back
     filters: tuple[str, ...] = ()
+    own_match: Match | None = None  # the rule of the run itself, where there is one
 
     def __getitem__(self, measure: Measure | str) -> float | None:
         """The mean of a measure: ``result["nDCG@10"]``."""
@@ -164,8 +165,16 @@ class EvaluationResult:
         ):
             if ids:
                 said.append(some(ids, len(of), what))
-        said += filter(None, [self._repeated, self._cut_off])
+        said += filter(None, [self._repeated, self._cut_off, self._other_rule])
         return [*said, *self.scores.summary.alarms(), *self._doubts, *self.test_set.overlap]
+
+    @property
+    def _other_rule(self) -> str | None:
+        """That the figures are not those of the run itself."""
+        own, here = self.own_match, self.scoring.match
+        if own is None or own is here:
+            return None
+        return f"matched {MATCHED_BY[here]} here; the run itself is scored {MATCHED_BY[own]}"
 
     @property
     def _cut_off(self) -> str | None:
@@ -309,6 +318,7 @@ def result_of_run(
         result,
         chunker_versions=info.chunker_versions,
         filters=info.filters,
+        own_match=info.scoring.match,
         kept=kept if isinstance(kept, int) else None,
     )
 

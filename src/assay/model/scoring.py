@@ -51,8 +51,8 @@ class Scoring:
         return self.match, self.protocol, self.chunk_separator
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the figures must know, where it is not the usual."""
+    def rule_notes(self) -> tuple[str, ...]:
+        """The rule in words, as far as it is not the usual one."""
         said = []
         if self.match is not Match.EXACT:
             said.append(f"results are matched {MATCHED_BY[self.match]}")
@@ -60,6 +60,10 @@ class Scoring:
             said.append(f'ids of chunks begin with their document and "{self.chunk_separator}"')
         if self.protocol is not None:
             said.append(f"protocol {self.protocol}")
-        if self.by_group:
-            said.append("queries of one group are resampled together")
         return tuple(said)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the figures must know, where it is not the usual."""
+        clustered = ("queries of one group are resampled together",) if self.by_group else ()
+        return (*self.rule_notes, *clustered)

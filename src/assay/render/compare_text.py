@@ -49,8 +49,7 @@ def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Tabl
         Table(
             ("measure", "a", "b", "b − a"),
             tuple(rows),
-            title=f"{report.run_b} (b) against {report.run_a} (a), "
-            f"matched: {report.chunker_version_match.value}",
+            title=f"{report.run_b} (b) against {report.run_a} (a), {report.matched}",
         )
     ]
     if report.differences:
@@ -128,7 +127,7 @@ def render_report_md(report: CompareReport) -> str:
     lines = [
         f"# Comparison: {markdown_cell(report.run_b)} against {markdown_cell(report.run_a)}",
         "",
-        f"{counts_line(report)}; results matched: `{report.chunker_version_match.value}`.",
+        f"{counts_line(report)}; results {report.matched}.",
     ]
     if report.warnings:
         lines += ["", *(f"> **Note:** {markdown_cell(line)}" for line in report.warnings)]

@@ -30,19 +30,20 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
                 info.run_id,
                 info.name,
                 f"{info.suite} {info.test_set_version}",
-                info.part,
+                ", ".join((info.part, *info.scoring.rule_notes)),
                 "figures only" if info.figures_only else _state(info),
                 str(info.total),
                 *(_value(metrics.get(measure.key)) for measure in shown),
                 ", ".join(info.tags),
             )
         )
+    ruled = any(info.scoring.rule_notes for info in runs)
     return Table(
         (
             "run",
             "name",
             "test set",
-            "part",
+            "part, rule" if ruled else "part",
             "status",
             "queries",
             *map(str, shown),
@@ -50,8 +51,8 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
         ),
         tuple(rows),
         text_columns=frozenset({0, 1, 2, 3, 4, 9}),
-        optional=(3, 4, 5, 8, 7, 2),
-        wrapped=frozenset({1, 9}),
+        optional=(4, 5, 8, 7, 2) if ruled else (3, 4, 5, 8, 7, 2),
+        wrapped=frozenset({1, 3, 9}),
     )
 
 
@@ -184,9 +185,7 @@ def _title(history: History, series: Series) -> str:
         what.append(f"part {series.part}")
     if len(history.series) > 1 or series.engine != "embedded":
         what.append(series.engine)
-    if series.match != "exact":
-        what.append(f"matched by {series.match}")
-    return ", ".join(what)
+    return ", ".join((*what, *series.rule_notes))
 
 
 def _unsound_table(history: History, runs: Sequence[RunInfo]) -> Table:

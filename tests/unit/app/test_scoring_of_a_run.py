@@ -25,6 +25,8 @@ from assay.model.ranking import Match
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
 from assay.model.testset import GoldenQuery, Judgment, Level, TestSet
+from assay.render.compare_text import compare_tables, render_report_md
+from assay.render.runs import history_tables, runs_table
 from assay.settings import configure
 from tests.unit.search.corpus import filled
 
@@ -305,7 +307,12 @@ def test_a_gate_says_that_runs_were_drawn_differently(
     assert said == (
         f"{a} and {b} draw intervals differently: here the means decide, and no interval is drawn",
     )
-    usual = {"confidence": 0.95, "seed": 42, "resamples": 10_000, "ci_method": "bca"}
+    usual: dict[str, Any] = {
+        "confidence": 0.95,
+        "seed": 42,
+        "resamples": 10_000,
+        "ci_method": "bca",
+    }
     given = Statistics(**{name: usual[name] for name in options})  # one way for both
     assert drawn(workspace, a, b, statistics=given)[1] == ()
 
@@ -315,6 +322,28 @@ def test_no_run_may_be_called_what_the_newest_one_is_called(
 ) -> None:
     with pytest.raises(ConflictError, match="always means the newest run"):
         made(run_id="latest")
+
+
+def test_every_view_names_the_rule_of_its_figures(workspace: Workspace, made: Any) -> None:
+    a, b = (made(match="doc", measures="Recall@10", name=name).info.run_id for name in "ab")
+    exact = made(measures="Recall@10").info.run_id
+    compared = comparison.compare(workspace, comparison.CompareRequest(a, b)).report
+    assert compared.to_dict()["match"] == "doc"
+    assert "matched by document, chunkers: exact" in str(compare_tables(compared)[0].title)
+    assert "results matched by document, chunkers: exact" in render_report_md(compared)
+    assert (
+        "results are matched by document"
+        in gate(workspace, GateRequest(baseline=a, current=b)).warnings
+    )
+    note = "matched by the judged ids here; the run itself is scored by document"
+    view = runs.show(workspace, a, match="exact")
+    assert note in view.to_dict()["warnings"]
+    assert view.to_dict()["scoring"]["match"] == "exact"  # a file of these figures says so, too
+    assert note not in runs.show(workspace, a).to_dict()["warnings"]
+    listed = runs_table(workspace.runs.runs().runs)
+    parts = {row[0]: row[3] for row in listed.rows}
+    assert parts == {exact: "all", **dict.fromkeys((a, b), "all, results are matched by document")}
+    assert 3 not in listed.optional
 
 
 # Ids of chunks in another form
@@ -357,8 +386,11 @@ def test_the_separator_of_chunks_belongs_to_the_run(workspace: Workspace, hashed
         "1": 0.0, "3": 1.0, "5": 1.0, "10": 1.0,
     }  # fmt: skip
     assert runs.rescore(workspace, run)[0].kept
-    series = runs.history(workspace, "hashes").series
-    assert sorted(len(one.runs) for one in series) == [1, 1]
+    history = runs.history(workspace, "hashes")
+    assert sorted(len(one.runs) for one in history.series) == [1, 1]
+    titles = {str(table.title) for table in history_tables(history)}
+    assert len(titles) == 2
+    assert any('begin with their document and "#"' in title for title in titles)
     (line,) = [one for one in usual.result.warnings() if "chunk_separator" in one]
     assert line.startswith("4 retrieved ids may be of judged documents")
 

@@ -116,7 +116,10 @@ def test_the_files_of_a_gate_are_written_here(
     home, address = shared
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     baseline = tmp_path / "before.json"
-    baseline.write_text(json.dumps({"metrics": {"recall_at_10": 1.0, "ndcg_at_10": 1.0}}))
+    before = {"metrics": {"recall_at_10": 1.0, "ndcg_at_10": 1.0}, "scoring": {"match": "exact"}}
+    with Client(address) as client:
+        chunkers = client.runs.run("run_a").chunker_versions
+    baseline.write_text(json.dumps({**before, "chunker_versions": chunkers}))
     texts = []
     for where in (["--home", str(home)], ["--server", address]):
         files = ["--report", "gate.md", "--junit", "gate.xml", "--step-summary"]
