@@ -23,7 +23,14 @@ from assay.analysis.drugs import is_drug, other_names
 from assay.analysis.spelling import base
 from assay.analysis.words import analyse, vocabulary
 from assay.answers.sentences import Sentence, sentences
-from assay.evidence.attributes import DOSE, Attribute, attributes_asked, states_all
+from assay.evidence.attributes import (
+    AMOUNT,
+    DOSE,
+    RADIATION,
+    Attribute,
+    attributes_asked,
+    states_all,
+)
 from assay.evidence.confidence import (
     ENOUGH,
     LOOKED_AT,
@@ -33,8 +40,8 @@ from assay.evidence.confidence import (
     signals,
 )
 from assay.evidence.criteria import Side, sides_asked, sides_of
-from assay.evidence.gather import Evidence, Support, gather, names_of_document, unsaid
-from assay.evidence.population import age_asked, covers, groups_in
+from assay.evidence.gather import Evidence, Support, gather, names_of_document, own_drugs, unsaid
+from assay.evidence.population import age_asked, covers, groups_in, is_of_animals
 from assay.evidence.subject import Term, subject_terms
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
@@ -57,11 +64,14 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _DOSE = re.compile(r"\bdos(?:es?|age|ing)\b|\bhow (?:much|many m)", re.IGNORECASE)
-_CODE = re.compile(r"\b(?=[^\W_]*\d)[A-Z][^\W_]*\.?[^\W_]+\b")
+_CODE = re.compile(r"\b(?=[^\s|]*\d)[A-Za-z]{1,6}[-.]?(?:[^\W_]+[-.]?)*[^\W_]\b")
+_ABOUT_CODES = re.compile(r"\bcodes?\b", re.IGNORECASE)
 _OF_CRITERIA = frozenset(
     analyse("criteria eligible eligibility enter excluded exclusion included inclusion join").terms
 )
 _OF_AGES = frozenset(analyse("age aged year years old").terms)
+_NAME = re.compile(r"[^\W\d_][^\W_]*(?:[-\u2010\u2011][^\W_]+)*")
+_RIGHT_AFTER = 6  # characters: 12 mg of a drug
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -109,10 +119,12 @@ class ExtractiveAnswerer:
             return _refused(f"what was found about {about} says nothing of {lacking}")
         best = evidence.about[:LOOKED_AT]
         asked = _Asked.of(question, evidence)
-        rows = [*_rows(asked, best)]
+        rows = _of_age(asked, [*_rows(asked, best)])
         met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
+        if rows and asked.is_stated and read.covered == 1.0:
+            sure = max(sure, ENOUGH)  # a sentence about the name states what is asked for
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
             return _refused(f"the results do not seem to answer this ({odds})")
@@ -165,6 +177,16 @@ class _Asked:
         return DOSE in self.facts
 
     @property
+    def is_of_codes(self) -> bool:
+        """Whether codes are asked for, or what one stands for."""
+        return bool(_ABOUT_CODES.search(self.question) or _CODE.search(self.question))
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether a sentence can be told to state what is asked of a name."""
+        return bool((self.facts or self.sides) and self.names)
+
+    @property
     def what(self) -> str:
         """The facts in words."""
         said = [one.name for one in self.facts]
@@ -191,13 +213,14 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
         chunk = support.passage.chunk
         for one in sentences(chunk, chunks):
             if (
-                _may_be_quoted(one, support, asked.wanted)
+                _may_be_quoted(one, support, asked)
                 and asked.people <= groups_in(f"{one.text} {one.context} {one.columns}")
                 and states_all(f"{one.columns} {one.text}", asked.facts)
                 and (not asked.sides or asked.sides & sides_of(one.text, one.side))
                 and (asked.age is None or covers(one.text, asked.age) is not False)
                 and not (asks_for_dose and _is_of_another(one, chunk, asked.drugs))
                 and not (asked.is_dose and _is_of_others(asked, one, chunk))
+                and not (asked.facts and _is_of_nobody(asked, one, chunk))
                 and not _names_another(asked, one.text, chunk)
             ):
                 held = _held(one, asked.wanted, numbers)
@@ -218,38 +241,85 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
     return met
 
 
+def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
+    """The rows for people of the age in question, where there are any."""
+    if asked.age is None:
+        return rows
+    return [row for row in rows if covers(row.sentence.text, asked.age)] or rows
+
+
 def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     """Whether a dose is for people who were not asked for, as only what is around it says.
 
-    Or for one of the other drugs of its document.
+    Or for animals, or of another drug.
     """
-    heading = f"{one.context.removeprefix(chunk.title)} {chunk.metadata.get('heading') or ''}"
-    around = groups_in(heading) | people_in(one.paragraph)
-    if around - groups_in(asked.question) - groups_in(f"{one.text} {one.columns}"):
+    heading = _heading(one, chunk)
+    for_all = groups_in(f"{asked.question} {chunk.title} {one.text} {one.columns}")
+    if (groups_in(heading) | people_in(one.paragraph)) - for_all:
         return True
-    if not asked.drugs:
-        return False
-    called = vocabulary(names_of_document(chunk)).every
-    others = {
-        base(word)
+    if is_of_animals(f"{heading} {one.paragraph or one.text}") and not is_of_animals(
+        f"{asked.question} {chunk.title}"
+    ):
+        return True
+    return bool(asked.drugs) and not _gives(asked.drugs, one, chunk)
+
+
+def _gives(drugs: set[str], one: Sentence, chunk: Chunk) -> bool:
+    """Whether an amount in a sentence is one of these drugs.
+
+    It is of the drug right after it, or else of the last one before it. Where none is named, it is
+    of the only drug of the document, or of the one that the paragraph or its heading names.
+    """
+    own = vocabulary(own_drugs(chunk)).every
+    drugs = drugs if drugs.isdisjoint(own) else drugs | own
+    named = [
+        (match.start(), not drugs.isdisjoint(vocabulary(match[0]).every))
+        for match in _NAME.finditer(one.text)
+        if is_drug(match[0]) or not drugs.isdisjoint(vocabulary(match[0]).every)
+    ]
+    if not named:
+        return _is_only_of(drugs, chunk) or not drugs.isdisjoint(
+            vocabulary(f"{_heading(one, chunk)} {one.columns} {one.paragraph}").every
+        )
+    amounts = [(match.start(), match.end()) for match in AMOUNT.finditer(one.text)]
+    if not amounts:
+        return any(is_asked for _, is_asked in named)
+    for start, end in amounts:
+        after = [is_asked for at, is_asked in named if end <= at <= end + _RIGHT_AFTER]
+        before = [is_asked for at, is_asked in named if at < start]
+        if (after or before[-1:] or [named[0][1]])[0]:
+            return True
+    return False
+
+
+def _is_only_of(drugs: set[str], chunk: Chunk) -> bool:
+    """Whether the names of a document have no drug but these."""
+    return all(
+        not drugs.isdisjoint(map(base, other_names(word)))
         for word in _LETTERS.findall(names_of_document(chunk))
-        if is_drug(word) and asked.drugs.isdisjoint(map(base, other_names(word)))
-    }
-    is_own = not called.isdisjoint(asked.drugs)
-    said = vocabulary(f"{heading} {one.columns} {one.paragraph or one.text}").every
-    return bool(others) and is_own and said.isdisjoint(asked.drugs)
+        if is_drug(word)
+    )
+
+
+def _is_of_nobody(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
+    """Whether neither a sentence, its heading nor its document has anything of the subject."""
+    subject = (*asked.terms, *asked.names)
+    texts = (one.text, one.columns, _heading(one, chunk), names_of_document(chunk))
+    return bool(subject) and not any(each.is_in(text) for each in subject for text in texts)
+
+
+def _heading(one: Sentence, chunk: Chunk) -> str:
+    return f"{one.context.removeprefix(chunk.title)} {chunk.metadata.get('heading') or ''}"
 
 
 def _names_another(asked: _Asked, text: str, chunk: Chunk) -> bool:
-    """Whether a sentence has a code or drug, and nothing of the subject of the question.
-
-    In a document of the subject it may.
-    """
+    """Whether a sentence is about another code than the question, in a document of several."""
     if not asked.terms or any(term.is_in(text) for term in asked.terms):
         return False
-    named = any(map(is_drug, _LETTERS.findall(text))) or _CODE.search(text) is not None
+    if not asked.is_of_codes or not _CODE.search(text):
+        return False
     called = names_of_document(chunk)
-    return named and not any(one.is_in(called) for one in (*asked.terms, *asked.names))
+    return not any(one.is_in(called) for one in (*asked.terms, *asked.names))
 
 
 def _refused(reason: str) -> Answer:
@@ -278,7 +348,7 @@ def _chosen(
         if asks_how_much and _DIGIT.search(one.text):
             value += _SAYS_HOW_MUCH
         if supports[rank].passage.is_asked_for:
-            value += _ASKED_FOR
+            value += _ASKED_FOR * (2 if asked.facts else 1)
         if any(held.isdisjoint(name.forms) for name in supports[rank].others):
             value -= _LACKS_NAME
         if asked.drugs and _is_of_another(one, supports[rank].passage.chunk, asked.drugs):
@@ -295,14 +365,14 @@ def _groups_of(asked: _Asked, one: Sentence) -> frozenset[str]:
     return groups_in(text) if asked.is_dose else people_in(text)
 
 
-def _may_be_quoted(one: Sentence, support: Support, wanted: frozenset[str]) -> bool:
+def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
     """In a document of another name, a sentence must have the names, and more of the question."""
     if not support.must_say:
         return True
     said = vocabulary(f"{one.text} {one.columns}").every
     names = {form for name in support.must_say for form in name.forms}
     return all(not said.isdisjoint(name.forms) for name in support.must_say) and bool(
-        (said & wanted) - names
+        asked.facts or (said & asked.wanted) - names
     )
 
 
@@ -356,8 +426,14 @@ def _read_on(asked: _Asked, chosen: Sequence[_Candidate]) -> Iterator[tuple[str,
 
 def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:
     """Whether the next sentence has a code or drug that neither this one nor the question has."""
-    known = vocabulary(f"{asked.question} {one.text} {one.context}").every
-    named = [*filter(is_drug, _LETTERS.findall(one.following)), *_CODE.findall(one.following)]
+    if asked.is_dose and RADIATION.search(one.following):
+        return True
+    known = vocabulary(f"{asked.question} {one.text}").every | asked.drugs
+    named: list[str] = []
+    if asked.drugs:
+        named += filter(is_drug, _LETTERS.findall(one.following))
+    if asked.is_of_codes:
+        named += _CODE.findall(one.following)
     return bool(named) and vocabulary(" ".join(named)).every.isdisjoint(known)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from assay.evidence.criteria import Side, side_at_start, side_of_heading
+from assay.evidence.criteria import Side, is_of_registry, side_at_start, side_of_heading
 from assay.model.document import Chunk, SpeakerRole
 
 _END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘]?(?:[A-Z0-9(]|[a-z]{1,2}[A-Z0-9-]))")
@@ -80,6 +80,8 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
             parts = _whole(line, chunk, lines, at)
             for text, after in zip_longest(parts, parts[1:], fillvalue=""):
                 side = side_of_heading(text) or side  # it may be announced within a line
+                if is_of_registry(text):
+                    side, announced = Side.INCLUSION, ""
                 found.append(Sentence(text, context, "", after, side, announced, line))
     return found
 

@@ -27,29 +27,39 @@ _DONE = (
 _MONEY = r"\b(?:dollars?|euros?|pounds? sterling|USD|EUR|GBP|CHF)\b"
 
 
-_NUMBER = r"(?:\d[\d,.\u00b7]*|\b(?:one|two|three|four|half|single))"
+_NUMBER = r"(?:\d[\d,.\u00b7]*|\b(?:one|two|three|four|half(?: an?)?|single))"
 _GIVEN = (
     r"(?:mg|milligrams?|g|grams?|[mµμu]c?g|micrograms?|ng|ml|millilit(?:er|re)s?|m?iu|units?|u|meq|mmol|mci"
-    r"|mbq|%|tablets?|tabs?|capsules?|caps|caplets?|puffs?|inhalations?|actuations?|drops?|sprays?"
+    r"|mbq|tablets?|tabs?|capsules?|caps|caplets?|puffs?|inhalations?|actuations?|drops?|sprays?"
     r"|teaspoon\w*|tablespoon\w*|patch(?:es)?|injections?|vials?|ampoules?|lozenges?|sachets?"
-    r"|suppositor\w+|pills?|applications?|doses)"
+    r"|suppositor\w+|capfuls?|scoops?|pills?|applications?|doses)"
+)
+_MIXED = (
+    r"(?:%|percent)\s+(?:\w+\s+)?(?:cream|foam|gel|lotion|ointment|solution|drops|shampoo|spray)"
 )
 _NO_CONCENTRATION = r"(?!\s*/\s*(?:[dµμm]?l|min)\b)(?![^\W_])"
-_AMOUNT = rf"{_NUMBER}[\s\u00a0-]*{_GIVEN}{_NO_CONCENTRATION}"
+_AMOUNT = rf"{_NUMBER}[\s\u00a0-]*(?:{_GIVEN}{_NO_CONCENTRATION}|{_MIXED})"
 _RADIATION = rf"{_NUMBER}\s*c?gy\b"
-_TIME = rf"{_NUMBER}(?:\s*(?:to|and|or|-|\u2013|±)\s*[\d.]+)?[\s\u00a0-]*(?:hours?|hrs?|h|days?|d|min(?:utes?)?|weeks?|months?)\b"
-_NOT_GIVEN = r"do not (?:use|take|give|exceed)|not recommended|should not be (?:used|given|taken)"
+_TIME = (
+    rf"{_NUMBER}(?:\s*(?:to|and|or|-|\u2013|±)\s*[\d.]+)?[\s\u00a0-]*"
+    r"(?:hours?|hrs?|h|days?|d|min(?:utes?)?|weeks?|months?)\b"
+)
+_NOT_GIVEN = (
+    r"do not (?:use|take|give|exceed)|not recommended|should not be (?:used|given|taken)"
+    r"|(?:not|no)\b.{0,40}\b(?:established|studied|adjust\w*|necessary)"
+)
 _MOST = (
     r"\b(?:max\w*|exceed\w*|up to|(?:no|not) more than|at most|limit\w*|greater than|higher than"
     r"|above|ceiling|ranges?|ranging)\b"
 )
 _INCIDENTAL = (
-    r"(?:[- ](?:adjust|compar|conversion|delay|dense|depend|escalat|find|form|group|increas|interrupt|level"
-    r"|limit|modif|proportion|reduc|relat|respon|titrat)\w*)"
+    r"(?:[- ](?:adjust|compar|conversion|delay|dense|depend|escalat|find|form|group|increas"
+    r"|interrupt|level|limit|modif|proportion|reduc|relat|respon|titrat)\w*)"
 )
 _DOSE = (
     r"(?<![-\w])(?:dos(?:e|es|age|ages|ing)|posology)\b(?!" + _INCIDENTAL + r")"
-    r"|\bhow (?:much|many (?:mg|milligrams|mcg|micrograms|m?iu|units|tablets|capsules|pills))\b"
+    r"|(?<!by )\bhow (?:much(?! (?:did|does|do|was|were|is|are|more|less)\b)"
+    r"|many (?:mg|milligrams|mcg|micrograms|m?iu|units|tablets|capsules|pills))\b"
 )
 _NO_DOSE = (
     r"\b(?:miss\w*|forg[eo]t\w*|skip\w*|overdos\w*|radi(?:ation|otherapy)|gy|forms?|response|reduced?|cost"
@@ -164,6 +174,11 @@ def _interval(match: re.Match[str]) -> Attribute:
         forms.append("other")
     often = rf"\b(?:{'|'.join(filter(None, forms))})[- ]{unit}|\bq\s?{number}\s?{unit[0]}"
     return Attribute(match[0], _EVERY, re.compile(often, re.IGNORECASE))
+
+
+AMOUNT = re.compile(_AMOUNT, re.IGNORECASE)
+"""An amount in which drugs are given."""
+RADIATION = re.compile(_RADIATION, re.IGNORECASE)
 
 
 def attributes_asked(question: str) -> tuple[Attribute, ...]:

@@ -1,4 +1,4 @@
-"""Does a question ask who may take part in a trial or who may not, and which of them is a criterion?
+"""Does a question ask who may take part in a trial or who may not, and does a criterion say it?
 
 A criterion alone does not say it: "Diabetes" lets patients in or keeps them out, and the heading
 above it decides. A list that goes on in the next chunk keeps its heading. In prose, a sentence says
@@ -31,8 +31,10 @@ _ASKS_OUT = re.compile(
 )
 _ASKS_IN = re.compile(
     r"\binclusion\b(?! bod)|\bcriteria (?:for|of) (?:entry|enrol\w+|participation)"
-    r"|\bwho\b.*\b(?:can|could|may|might|is able to|was able to)\b.*\b(?:enrol|enter|join|participa|take part)"
-    r"|\b(?:who|which (?:patients|women|men|people|adults|children))\b.*\b(?:eligible|included|qualif\w+)\b",
+    r"|\bwho\b.*\b(?:can|could|may|might|(?:is|was) able to)\b.*"
+    r"\b(?:enrol|enter|join|participa|take part)"
+    r"|\b(?:who|which (?:patients|women|men|people|adults|children))\b.*"
+    r"\b(?:eligible|included|qualif\w+)\b",
     re.IGNORECASE,
 )
 _ASKS_BOTH = re.compile(
@@ -49,8 +51,8 @@ _HEADING = re.compile(
 )
 _SAYS_OUT = re.compile(rf"\b(?:{_OUT})\b", re.IGNORECASE)
 _SAYS_IN = re.compile(
-    r"(?<!not )(?<!non-)\b(?:eligible|inclusion|were included|was included|be included|were enrolled|had to (?:be|have)"
-    r"|must (?:be|have)|were required to|required to have)\b",
+    r"(?<!not )(?<!non-)\b(?:eligible|inclusion|(?:were|was|be) included|were enrolled"
+    r"|had to (?:be|have)|must (?:be|have)|were required to|required to have)\b",
     re.IGNORECASE,
 )
 _OF_REGISTRY = re.compile(
@@ -87,9 +89,14 @@ def sides_said(sentence: str) -> frozenset[Side]:
 
 def sides_of(sentence: str, heading: Side | None) -> frozenset[Side]:
     """The kinds of a criterion: its heading decides, and without one what it says itself."""
-    if _OF_REGISTRY.match(sentence):
+    if is_of_registry(sentence):
         return frozenset({Side.INCLUSION})
     return sides_said(sentence) if heading is None else frozenset({heading})
+
+
+def is_of_registry(line: str) -> bool:
+    """Whether a line has the ages or sexes that a registry adds below all criteria."""
+    return _OF_REGISTRY.match(line) is not None
 
 
 def side_at_start(chunk: Chunk, others: Sequence[Chunk] = ()) -> Side | None:

@@ -31,6 +31,7 @@ from assay.model.document import Chunk, SpeakerRole
 
 _TREATMENTS = ("drugs", "brands", "generics", "interventions")
 _CALLED = (*_TREATMENTS, "drug", "brand", "generic", "acronym")
+_OF_LABELS = ("drugs", "brands", "generics", "drug", "brand", "generic")
 _NO_TREATMENT = frozenset({"placebo", "control", "observation", "other", "none"})
 _WORD = re.compile(r"[^\W_]+")
 _TRIAL = re.compile(r"NCT\d{8}", re.IGNORECASE)
@@ -82,18 +83,26 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The passages that are about the question's names, and what none of them speaks of."""
+    """The passages that are about the question's subject.
+
+    ``missing`` are the names that none has, ``lacking`` the other words of the subject.
+    """
 
     names: tuple[Name, ...]
     about: tuple[Support, ...]
     missing: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:
         """Why there is nothing to answer with; "" where there is something."""
         if self.about:
             return ""
-        return f"nothing that was found is about {' and '.join(self.missing) or 'this'}"
+        if self.lacking and self.names:
+            about = " and ".join(name.text for name in self.names)
+            return f"what was found about {about} says nothing of {' and '.join(self.lacking)}"
+        subject = " and ".join(self.missing or self.lacking)
+        return f"nothing that was found is about {subject or 'this'}"
 
 
 def gather(question: str, passages: Sequence[Passage]) -> Evidence:
@@ -114,11 +123,9 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
-    if not missing:
-        on_subject = _on_subject(terms, strict, kept)
-        if not on_subject and kept:
-            missing = _nearest(terms, [passage for passage, _ in kept])
-        kept = on_subject
+    on_subject = _on_subject(terms, strict, kept)
+    unmet = () if on_subject or missing else _nearest(terms, [passage for passage, _ in kept])
+    kept = on_subject
     if any(one.by_name.issuperset(treatments) for _, one in kept):
         kept = [
             (passage, one) for passage, one in kept if not _is_of_more(passage, one, treatments)
@@ -130,7 +137,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
         for passage, one in whole
         if passage.chunk.doc_id in of_it
     ]
-    return Evidence(names, () if missing else tuple(about), missing)
+    return Evidence(names, () if missing else tuple(about), missing, unmet)
 
 
 def unsaid(question: str, evidence: Evidence) -> str:
@@ -208,7 +215,15 @@ def _on_subject(
     for passage, held in kept:
         if not held.by_name.isdisjoint(strict):
             texts.setdefault(passage.chunk.doc_id, []).extend(_own_texts(passage.chunk))
-    having = {doc_id for doc_id, each in texts.items() if not lacking(terms, *each)}
+    left = {doc_id: len(lacking(terms, *each)) for doc_id, each in texts.items()}
+    having = {doc_id for doc_id, count in left.items() if not count}
+    if having:  # the drug's own label may put half of it in other words
+        having |= {
+            passage.chunk.doc_id
+            for passage, _ in kept
+            if own_drugs(passage.chunk)
+            and 2 * left.get(passage.chunk.doc_id, len(terms)) <= len(terms)
+        }
     return [
         (passage, held)
         for passage, held in kept
@@ -219,7 +234,7 @@ def _on_subject(
 def _nearest(terms: Sequence[Term], passages: Sequence[Passage]) -> tuple[str, ...]:
     """What the passage with most of the terms lacks."""
     each = (lacking(terms, *_own_texts(passage.chunk)) for passage in passages)
-    return tuple(term.text for term in min(each, key=len))
+    return tuple(term.text for term in min(each, key=len, default=()))
 
 
 def _own_texts(chunk: Chunk) -> tuple[str, ...]:
@@ -356,6 +371,11 @@ def is_of_another(chunk: Chunk) -> bool:
         return True
     given = [text for key in _TREATMENTS for text in _texts(chunk.metadata.get(key))]
     return any(text.casefold() not in _NO_TREATMENT for text in given)
+
+
+def own_drugs(chunk: Chunk) -> str:
+    """The names of the product that a label is about; "" for other documents."""
+    return " ".join(text for key in _OF_LABELS for text in _texts(chunk.metadata.get(key)))
 
 
 def called_in(chunk: Chunk) -> Iterator[str]:

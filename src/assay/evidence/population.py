@@ -11,10 +11,17 @@ import re
 from assay.analysis.asked import people_in
 
 _GROUPS = {
-    "renal impairment": r"\b(?:renal(?:ly)?|kidney|dialysis|h[ae]+modialysis|crcl|egfr|creatinine clearance)\b",
+    "renal impairment": (
+        r"\b(?:renal(?:ly)?|kidney|dialysis|ha?emodialysis|crcl|egfr|creatinine clearance)\b"
+    ),
     "hepatic impairment": r"\b(?:hepatic(?:ally)?|liver|cirrho\w+|child[- ]pugh)\b",
     "the elderly": r"\b(?:geriatrics?|elderly|older (?:adults?|patients|people)|aged)\b",
 }
+_ANIMALS = re.compile(
+    r"\b(?:rats?|mice|mouse|dogs?|rabbits?|monkeys?|hamsters?|guinea pigs?|animals?|nonclinical"
+    r"|mating|carcinogenesis|in vitro)\b",
+    re.IGNORECASE,
+)
 _SPEAKS_OF = {name: re.compile(said, re.IGNORECASE) for name, said in _GROUPS.items()}
 _ASKED_AGE = re.compile(
     r"(?<!\d)(\d{1,3})[- ](?:year|yr)s?[- ]old\b|\bage(?:d)?\s+(\d{1,3})\b", re.IGNORECASE
@@ -24,8 +31,8 @@ _YOUNGER = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(
-    r"(?<!\d)(\d{1,3})\s*(?:years?\s*)?(?:-|\u2013|to|through|and)\s*(under\s+|less than\s+|<\s*)?(\d{1,3})"
-    r"[- ]*(?:years?|yrs?)",
+    r"(?<!\d)(\d{1,3})\s*(?:years?\s*)?(?:-|\u2013|to|through|and)\s*"
+    r"(under\s+|less than\s+|<\s*)?(\d{1,3})[- ]*(?:years?|yrs?)",
     re.IGNORECASE,
 )
 _OLDER = re.compile(
@@ -38,6 +45,11 @@ _OLDEST = 150.0
 def groups_in(text: str) -> frozenset[str]:
     """The groups of people of whom a text speaks: children, pregnancy, renal impairment."""
     return people_in(text) | {name for name, said in _SPEAKS_OF.items() if said.search(text)}
+
+
+def is_of_animals(text: str) -> bool:
+    """Whether a text speaks of animals or of the laboratory."""
+    return _ANIMALS.search(text) is not None
 
 
 def age_asked(question: str) -> int | None:

@@ -4,7 +4,8 @@
 or in the names of its document may answer. Words that ask (criteria, dose, outcome, treatment),
 general words and units name nothing. A question in a whole sentence ("how long are counts needed")
 also describes what it looks for: there, only codes and what follows a preposition name the subject.
-The other names of a condition stand for it.
+In a long description, other words than those of the passages are to be expected, so that only codes
+and what follows "of", "for" and "in" count. The other names of a condition stand for it.
 
 Some words mean nothing alone. A number or letter belongs to the word before it (type 2, stage IV,
 hepatitis C), and a sign to what it is said of (HER2-positive, reduced ejection fraction): a text
@@ -14,12 +15,13 @@ that has type 1 and elsewhere a 2 is not about type 2.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from assay.analysis.asked import names_people
 from assay.analysis.conditions import conditions_in, stems
+from assay.analysis.language import language_of
 from assay.analysis.spelling import UNIT_NAMES, UNITS, base, folded
 from assay.analysis.words import analyse, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
@@ -28,6 +30,8 @@ _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’.][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ASKING_TEXT = """
+atc icd route tablet tablets capsule
+capsules pill pills injection safe woman man
 administer administered administration aim aims amount amounts analysis ask asked avoid baseline
 begin benefit benefits best bolus cause caused causes characteristics choice clinical code codes
 compare conclusion conclusions condition conditions confidence consent contain contained contains
@@ -36,11 +40,11 @@ document done duration efficacy effective effectiveness eligibility eligible end
 enrolled enrollment estimate every exclude excluded exclusion experience experienced explain
 finding findings first frequency frequently guideline guidelines half hazard hear hypothesis
 important improve improved include included includes inclusion incidence increase increased
-indicate information initial interval intervention interventions intravenous intravenously involved
+indicate information initial interval intervention interventions involved
 know known large last length life line list listed loading maintenance manage management max maximal
 mean means measure measured median mention mentioned method methods min minimal monitor monitored
-monitoring monthly name names need needed needs objective observed occur occurred occurs odds oral
-orally outcome outcomes paper period phase point points possible posology prescribe prescribed
+monitoring monthly name names need needed needs objective observed occur occurred occurs odds
+outcome outcomes paper period phase point points possible posology prescribe prescribed
 prescribing present prevalence prevent primary program proportion protocol purpose question
 randomised randomized range ratio reason reasons recommend recommendation recommendations
 recruited reduce reduction regimen regimens relative report reporting require required requirements
@@ -50,8 +54,12 @@ stopped strategy summary symptom symptoms syndrome table tables target targets t
 therapies toxicities toxicity twice typical value values weekly work works write yearly
 """
 _ASKING = frozenset(base(word) for word in _ASKING_TEXT.split()) | OF_SECTIONS
-_PREPOSITIONS = frozenset("about against for in of on with".split())
-_LETS_GO = frozenset("a an the or and any his her their your my its".split())
+_PREPOSITIONS = frozenset(("about", "against", "for", "in", "of", "on", "with"))
+_ATTACHED = frozenset(("for", "in", "of"))
+_NEW_CLAUSE = frozenset(
+    ("after", "before", "by", "if", "that", "to", "when", "which", "who", "without")
+)
+_DESCRIBING = 4  # content words from which a question describes what it looks for
 _WHOLE_SENTENCE = re.compile(
     r"\W*(?:which|who|whom|whose|when|where|why|do|does|did|is|are|was|were|can|could|may|should"
     r"|would|will|has|have|had|how (?!much\b|many (?:mg|m?iu|units|milligrams|micrograms)\b)"
@@ -63,14 +71,16 @@ _VERB = re.compile(
 )
 _WHAT_IS = re.compile(r"\W*(?:what(?:'s| is| are| was| were)|how (?:much|many))\b", re.IGNORECASE)
 _DESIGNATOR = re.compile(r"\d{1,2}[A-Za-z]?|[IVX]{1,4}[ABC]?|[A-HJ-Z]")
-_NO_HEADS = frozenset(
-    """about above after age and arm at before below between case cohort cycle day days for from
-    group hour hours in least month months of on over part score the than to under up version week
-    weeks with year years""".split()
-)
-_MEASURED = UNITS | frozenset(UNIT_NAMES) | frozenset(
-    "day days hour hours minute minutes month months percent unit units week weeks year years".split()
-)  # fmt: skip
+_NO_HEADS_TEXT = """
+about above after age and arm at before below between case cohort cycle day days for from group hour
+hours in least month months of on over part score the than to under up version week weeks with year
+years
+"""
+_NO_HEADS = frozenset(_NO_HEADS_TEXT.split())
+_TIMES_TEXT = """
+day days hour hours minute minutes month months percent unit units week weeks year years
+"""
+_MEASURED = UNITS | frozenset(UNIT_NAMES) | frozenset(_TIMES_TEXT.split())
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _OPPOSITES_TEXT = """
 acute chronic, benign malignant, diastolic systolic, hemorrhagic ischemic, inoperable operable,
@@ -83,7 +93,40 @@ _OPPOSITES = {
     for one, other in (pair, pair[::-1])
 }
 _SIGNED = ("positive", "negative")
-_BEGINNING = 7  # letters in which two forms of one word agree: albuminuric, albuminuria
+_ORGANS_TEXT = """
+bladder vesical, bowel intestinal intestine, brain cerebral, eye ocular ophthalmic, heart cardiac,
+kidney renal, liver hepatic, lung pulmonary, muscle muscular, nerve neural, skin cutaneous dermal,
+stomach gastric
+"""
+_ORGANS = {
+    word: frozenset(map(base, line.split()))
+    for line in _ORGANS_TEXT.split(",")
+    for word in map(base, line.split())
+}
+_ROUTES_TEXT = """
+intravenous intravenously iv infusion infused drip bolus
+intramuscular intramuscularly im
+subcutaneous subcutaneously sc sq
+oral orally po mouth tablet tablets capsule capsules pill pills
+topical topically cream gel ointment foam lotion
+intrathecal intrathecally
+rectal rectally suppository suppositories
+inhaled inhalation nebulised nebulized inhaler
+intranasal nasal nasally
+transdermal patch patches
+"""
+_ROUTES = {
+    word: frozenset(map(base, line.split()))
+    for line in _ROUTES_TEXT.strip().split("\n")
+    for word in line.split()[:3]
+}
+_BEGINNING = 6  # letters in which two forms of one word agree at least
+_ENDINGS_TEXT = """
+a ag age al ant ar ary at ate ated ation e eal ed ency ent er es est i ia iac ial ian iat iatr ic
+ical ies in ing ion is ist ity iv ive ization ize ous s sis tic tion um us y
+"""
+_ENDINGS = frozenset(("", *_ENDINGS_TEXT.split()))
+_NOUN = 7  # letters of a noun that its forms share
 _SHORTEST = 3
 
 
@@ -95,13 +138,18 @@ class Term:
     words: frozenset[str] = frozenset()
     phrases: tuple[str, ...] = ()
     pattern: re.Pattern[str] | None = None
+    opposite: re.Pattern[str] | None = None  # a text without it is enough
 
     def is_in(self, text: str) -> bool:
         """Whether a text has it, in whatever spelling."""
         if self.pattern is not None and self.pattern.search(_plain(text)):
             return True
-        if self.words and (
-            vocabulary(text).among(self.words) or not self.words.isdisjoint(_beginnings(text))
+        if self.opposite is not None:
+            return self.opposite.search(_plain(text)) is None
+        if vocabulary(text).among(self.words) or any(
+            _is_form(word, other)
+            for word in self.words
+            for other in _by_beginning(text).get(word[:_BEGINNING], ())
         ):
             return True
         return any(f" {phrase} " in _in_a_row(text) for phrase in self.phrases)
@@ -110,29 +158,32 @@ class Term:
 @lru_cache(maxsize=256)
 def subject_terms(question: str) -> tuple[Term, ...]:
     """The terms that name what a question is about."""
-    matches = [*_WORD.finditer(question)]
-    words = [_POSSESSIVE.sub("", match[0]) for match in matches]
-    naming = _naming(question, words)
+    if language_of(question):  # whose small words are not known
+        return ()
+    words = [_POSSESSIVE.sub("", word) for word in _WORD.findall(question)]
+    describes = sum(map(_is_content, words)) >= _DESCRIBING
+    naming = _after(words, _ATTACHED) if describes else _naming(question, words)
     phrases = _phrases(words)
     found: dict[str, Term] = {}
     taken: set[int] = set()
     for at, word in enumerate(words):
         if at in taken:
             continue
-        for term, length in (_numbered(words, at), _signed(words, at)):
-            if term is not None:
-                if at in naming or at + length - 1 in naming or length > 1:
-                    found.setdefault(term.text, _with(term, phrases.get(at, ())))
-                taken.update(range(at, at + length))
-                break
-        else:
-            if at in naming and _is_content(word):
-                found.setdefault(word, _with(_plain_term(word), phrases.get(at, ())))
+        term, length = _numbered(words, at)
+        if term is None:
+            term, length = _signed(words, at, describes=describes)
+        taken.update(range(at, at + length))
+        if term is None and (at in naming or _is_code(word)) and _is_content(word):
+            term = _plain_term(word)
+        elif term is not None and length == 1 and at not in naming and term.opposite is None:
+            term = None
+        if term is not None:
+            found.setdefault(term.text, _with(term, phrases.get(at, ())))
     return tuple(found.values())
 
 
 def _with(term: Term, phrases: tuple[str, ...]) -> Term:
-    return Term(term.text, term.words, phrases, term.pattern)
+    return replace(term, phrases=term.phrases or phrases)
 
 
 def _naming(question: str, words: Sequence[str]) -> frozenset[int]:
@@ -142,13 +193,18 @@ def _naming(question: str, words: Sequence[str]) -> frozenset[int]:
     rest = question[what.end() :] if what else question
     if not _WHOLE_SENTENCE.match(question) and not _VERB.search(rest):
         return every
-    places: set[int] = {at for at in every if _is_code(words[at])}
+    return _after(words, _PREPOSITIONS)
+
+
+def _after(words: Sequence[str], prepositions: frozenset[str]) -> frozenset[int]:
+    """The places of what follows one of the prepositions, up to another or to a new clause."""
+    places: set[int] = set()
     inside = False
     for at, word in enumerate(words):
         low = word.casefold()
-        if low in _PREPOSITIONS:
+        if low in prepositions:
             inside = True
-        elif _VERB.fullmatch(low) or low in ("who", "that", "which", "when", "if", "to", "by"):
+        elif low in _PREPOSITIONS or low in _NEW_CLAUSE or _VERB.fullmatch(low):
             inside = False
         elif inside:
             places.add(at)
@@ -179,11 +235,12 @@ def _is_content(word: str) -> bool:
 
 
 def _plain_term(word: str) -> Term:
+    if route := _ROUTES.get(folded(word)):
+        return Term(word, route)
     found = analyse(word)
     if found.forms:  # a code or a compound: as a whole
         return Term(word, frozenset(found.forms[-1:]), (" ".join(stems(word)),))
-    term = base(word)
-    return Term(word, frozenset({term, term[:_BEGINNING]} if len(term) >= _BEGINNING else {term}))
+    return Term(word, _ORGANS.get(base(word)) or frozenset({base(word)}))
 
 
 def _numbered(words: Sequence[str], at: int) -> tuple[Term | None, int]:
@@ -199,20 +256,19 @@ def _numbered(words: Sequence[str], at: int) -> tuple[Term | None, int]:
         forms.add(str(_NUMERALS.index(mark) + 1))
     elif mark.isdigit() and 0 < int(mark) <= len(_NUMERALS):
         forms.add(_NUMERALS[int(mark) - 1])
-    any_of = "|".join(
-        f"{re.escape(form)}[abc]?" if form.isalpha() and len(form) > 1 else re.escape(form)
-        for form in sorted(forms)
-    )
+    alone = "|".join(sorted(map(re.escape, forms)))
     listed = r"(?:[\divx]{1,4}[abc]?|[a-h]|and|or|to|through)"
+    last = rf"(?:{alone})[abc]?" if max(map(len, forms)) > 1 or mark.isdigit() else alone
+    between = r"(?:[\W_]+(?!and|or|with)[a-z]{3,}){0,3}[\W_]{0,3}(?:of )?"  # performance status of
     pattern = (
-        rf"(?<![^\W_]){re.escape(head)}s?[\W_]{{0,3}}(?:{listed}[\W_]{{1,4}}){{0,4}}(?:{any_of})(?![^\W_])"
-        rf"|(?<![^\W_]){re.escape(head[0])}(?:{'|'.join(map(re.escape, sorted(forms)))})[a-z]{{1,3}}(?![^\W_])"
+        rf"(?<![^\W_]){re.escape(head)}s?{between}(?:{listed}[\W_]{{1,4}}){{0,4}}{last}(?![^\W_])"
+        rf"|(?<![^\W_]){re.escape(head[0])}(?:{alone})[a-z]{{1,3}}(?![^\W_])"  # T2DM, HCV
     )
     return Term(f"{words[at]} {words[at + 1]}", pattern=re.compile(pattern)), 2
 
 
-def _signed(words: Sequence[str], at: int) -> tuple[Term | None, int]:
-    """A word with a sign that has an opposite, as in HER2-positive and reduced ejection fraction."""
+def _signed(words: Sequence[str], at: int, *, describes: bool = False) -> tuple[Term | None, int]:
+    """A word with a sign that has an opposite: HER2-positive, reduced ejection fraction."""
     parts = [folded(part) for part in _PART.findall(words[at])]
     if len(parts) > 1 and parts[-1] in _SIGNED:
         of = r"[\W_]*".join(map(re.escape, parts[:-1]))
@@ -226,10 +282,12 @@ def _signed(words: Sequence[str], at: int) -> tuple[Term | None, int]:
         return term and Term(f"{words[at]} {words[at + 1]}", pattern=term.pattern), 2
     low = folded(words[at])
     if low in _OPPOSITES and at + 1 < len(words) and _is_content(words[at + 1]):
-        noun = folded(words[at + 1])[:_BEGINNING]
+        noun = re.escape(folded(words[at + 1])[:_NOUN])
         between = r"(?:[\W_]+(?:and|or|/)?[\W_]*[^\W_]+)?[\W_]+"
-        pattern = rf"(?<![^\W_]){re.escape(low)}{between}{re.escape(noun)}"
-        return Term(words[at], pattern=re.compile(pattern)), 1
+        said, other = (
+            re.compile(rf"(?<![^\W_]){one}{between}{noun}") for one in (low, _OPPOSITES[low])
+        )
+        return Term(words[at], pattern=said, opposite=other if describes else None), 1
     return None, 1
 
 
@@ -245,7 +303,14 @@ def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
 
 def lacking(terms: Sequence[Term], *texts: str) -> tuple[Term, ...]:
     """The terms that none of these texts has."""
-    return tuple(term for term in terms if not any(term.is_in(text) for text in texts))
+    whole = "\n".join(texts)
+    return tuple(
+        term
+        for term in terms
+        if not (
+            any(term.is_in(text) for text in texts) if term.opposite is None else term.is_in(whole)
+        )
+    )
 
 
 @lru_cache(maxsize=4_096)
@@ -253,11 +318,23 @@ def _plain(text: str) -> str:
     return folded(text)
 
 
-@lru_cache(maxsize=4_096)
-def _beginnings(text: str) -> frozenset[str]:
-    return frozenset(
-        word[:_BEGINNING] for word in vocabulary(text).every if len(word) >= _BEGINNING
+def _is_form(word: str, other: str) -> bool:
+    """Whether two stems differ in a common ending only: albuminuria, not prednisolone."""
+    shared = next(
+        (at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b),
+        min(len(word), len(other)),
     )
+    return {word[shared:], other[shared:]} <= _ENDINGS
+
+
+@lru_cache(maxsize=4_096)
+def _by_beginning(text: str) -> Mapping[str, tuple[str, ...]]:
+    """The longer words of a text by their first letters."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word in vocabulary(text).every:
+        if len(word) >= _BEGINNING:
+            found[word[:_BEGINNING]] = (*found.get(word[:_BEGINNING], ()), word)
+    return found
 
 
 @lru_cache(maxsize=4_096)
