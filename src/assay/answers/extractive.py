@@ -303,7 +303,7 @@ def _is_only_of(drugs: set[str], chunk: Chunk) -> bool:
 
 def _is_of_nobody(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     """Whether neither a sentence, its heading nor its document has anything of the subject."""
-    subject = (*asked.terms, *asked.names)
+    subject: tuple[Term | Name, ...] = (*asked.terms, *asked.names)
     texts = (one.text, one.columns, _heading(one, chunk), names_of_document(chunk))
     return bool(subject) and not any(each.is_in(text) for each in subject for text in texts)
 
@@ -319,7 +319,8 @@ def _names_another(asked: _Asked, text: str, chunk: Chunk) -> bool:
     if not asked.is_of_codes or not _CODE.search(text):
         return False
     called = names_of_document(chunk)
-    return not any(one.is_in(called) for one in (*asked.terms, *asked.names))
+    subject: tuple[Term | Name, ...] = (*asked.terms, *asked.names)
+    return not any(one.is_in(called) for one in subject)
 
 
 def _refused(reason: str) -> Answer:
