@@ -184,7 +184,7 @@ class _Asked:
     @property
     def is_stated(self) -> bool:
         """Whether a sentence can be told to state what is asked of a name."""
-        return bool((self.facts or self.sides) and self.names)
+        return bool(((self.facts or self.sides) and self.names) or self.is_of_codes)
 
     @property
     def what(self) -> str:
@@ -214,7 +214,7 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
         for one in sentences(chunk, chunks):
             if (
                 _may_be_quoted(one, support, asked)
-                and asked.people <= groups_in(f"{one.text} {one.context} {one.columns}")
+                and _for_whom(asked) <= groups_in(f"{one.text} {one.columns} {_around(one, chunk)}")
                 and states_all(f"{one.columns} {one.text}", asked.facts)
                 and (not asked.sides or asked.sides & sides_of(one.text, one.side))
                 and (asked.age is None or covers(one.text, asked.age) is not False)
@@ -225,6 +225,15 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
             ):
                 held = _held(one, asked.wanted, numbers)
                 yield _Row(one, rank, held, vocabulary(one.context).every & asked.wanted)
+
+
+def _for_whom(asked: _Asked) -> frozenset[str]:
+    """The groups that a sentence must speak of."""
+    return asked.people | (groups_in(asked.question) if asked.is_dose else frozenset())
+
+
+def _around(one: Sentence, chunk: Chunk) -> str:
+    return f"{one.context} {chunk.metadata.get('heading') or ''}"
 
 
 def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> frozenset[str]:

@@ -75,7 +75,8 @@ def side_of_heading(line: str) -> Side | None:
     """The kind that a line announces for those below it."""
     match = _HEADING.match(line)
     if match is None or (match["into"] or "").lower().startswith("eligib"):
-        return None
+        said = sides_said(line) if line.endswith(":") else frozenset[Side]()
+        return next(iter(said)) if len(said) == 1 else None  # will be excluded if they have:
     return Side.EXCLUSION if match["out"] else Side.INCLUSION
 
 

@@ -25,6 +25,7 @@ from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
 from assay.evidence.attributes import attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
+from assay.evidence.criteria import sides_asked
 from assay.evidence.subject import Term, lacking, subject_terms
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
@@ -60,6 +61,7 @@ _NO_DRUG = re.compile(
     r"|receptors?|refractory|resistan\w+|sensiti[sz]\w+|sensitivity)\b",
     re.IGNORECASE,
 )  # insulin sensitizers are not insulin
+_OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
 _SAID = r"(?:\w+\s+){0,3}?(?:complain|describe|feel|felt|mention|report|said|say|tell|told|think)"
 _WHO_SAID = {
     SpeakerRole.PATIENT: re.compile(rf"\bpatients?\s+{_SAID}", re.IGNORECASE),
@@ -126,6 +128,9 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     on_subject = _on_subject(terms, strict, kept)
     unmet = () if on_subject or missing else _nearest(terms, [passage for passage, _ in kept])
     kept = on_subject
+    if kept and sides_asked(question) and _OF_TRIAL.search(question):
+        kept = [one for one in kept if _is_trial_of(terms, one[0].chunk)]
+        unmet = () if kept or missing else tuple(term.text for term in terms)
     if any(one.by_name.issuperset(treatments) for _, one in kept):
         kept = [
             (passage, one) for passage, one in kept if not _is_of_more(passage, one, treatments)
@@ -229,6 +234,11 @@ def _on_subject(
         for passage, held in kept
         if passage.chunk.doc_id in having or not lacking(terms, *_own_texts(passage.chunk))
     ]
+
+
+def _is_trial_of(terms: Sequence[Term], chunk: Chunk) -> bool:
+    """Whether a document is called by the terms; one without a title is called by its text."""
+    return not chunk.title or not lacking(terms, names_of_document(chunk))
 
 
 def _nearest(terms: Sequence[Term], passages: Sequence[Passage]) -> tuple[str, ...]:

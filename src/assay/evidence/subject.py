@@ -30,28 +30,27 @@ _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’.][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ASKING_TEXT = """
-atc icd route tablet tablets capsule
-capsules pill pills injection safe woman man
-administer administered administration aim aims amount amounts analysis ask asked avoid baseline
-begin benefit benefits best bolus cause caused causes characteristics choice clinical code codes
-compare conclusion conclusions condition conditions confidence consent contain contained contains
-course cure daily data date define defined definition describe described design diagnosis disease
-document done duration efficacy effective effectiveness eligibility eligible endpoint endpoints
-enrolled enrollment estimate every exclude excluded exclusion experience experienced explain
-finding findings first frequency frequently guideline guidelines half hazard hear hypothesis
-important improve improved include included includes inclusion incidence increase increased
-indicate information initial interval intervention interventions involved
-know known large last length life line list listed loading maintenance manage management max maximal
-mean means measure measured median mention mentioned method methods min minimal monitor monitored
-monitoring monthly name names need needed needs objective observed occur occurred occurs odds
-outcome outcomes paper period phase point points possible posology prescribe prescribed
-prescribing present prevalence prevent primary program proportion protocol purpose question
-randomised randomized range ratio reason reasons recommend recommendation recommendations
-recruited reduce reduction regimen regimens relative report reporting require required requirements
-risk risks route safety schedule second secondary section see seen serious severe severity
-show showed shown shows sign significant signs single size specific standard state stated stop
-stopped strategy summary symptom symptoms syndrome table tables target targets test tested tests
-therapies toxicities toxicity twice typical value values weekly work works write yearly
+administer administered administration aim aims amount amounts analysis ask asked atc avoid
+baseline begin benefit benefits best bolus capsule capsules cause caused causes characteristics
+choice clinical code codes compare conclusion conclusions condition conditions confidence consent
+contain contained contains course cure daily data date define defined definition describe
+described design diagnosis disease document done duration effective effectiveness efficacy
+eligibility eligible endpoint endpoints enrolled enrollment estimate every exclude excluded
+exclusion experience experienced explain finding findings first frequency frequently guideline
+guidelines half hazard hear hypothesis icd important improve improved incidence include included
+includes inclusion increase increased indicate information initial injection interval intervention
+interventions involved know known large last length life line list listed loading maintenance man
+manage management max maximal mean means measure measured median mention mentioned method methods
+min minimal monitor monitored monitoring monthly name names need needed needs objective observed
+occur occurred occurs odds outcome outcomes paper period phase pill pills point points posology
+possible prescribe prescribed prescribing present prevalence prevent primary program proportion
+protocol purpose question randomised randomized range ratio reason reasons recommend
+recommendation recommendations recruited reduce reduction regimen regimens relative report
+reporting require required requirements risk risks route safe safety schedule second secondary
+section see seen serious severe severity show showed shown shows sign significant signs single
+size specific standard state stated stop stopped strategy summary symptom symptoms syndrome table
+tables tablet tablets target targets test tested tests therapies toxicities toxicity twice typical
+value values weekly woman work works write yearly
 """
 _ASKING = frozenset(base(word) for word in _ASKING_TEXT.split()) | OF_SECTIONS
 _PREPOSITIONS = frozenset(("about", "against", "for", "in", "of", "on", "with"))
@@ -257,12 +256,14 @@ def _numbered(words: Sequence[str], at: int) -> tuple[Term | None, int]:
     elif mark.isdigit() and 0 < int(mark) <= len(_NUMERALS):
         forms.add(_NUMERALS[int(mark) - 1])
     alone = "|".join(sorted(map(re.escape, forms)))
+    digits = "|".join(form for form in sorted(forms) if form.isdigit())
+    short = rf"(?:{digits})[a-z]{{1,3}}" if digits else f"{re.escape(mark)}v"
     listed = r"(?:[\divx]{1,4}[abc]?|[a-h]|and|or|to|through)"
     last = rf"(?:{alone})[abc]?" if max(map(len, forms)) > 1 or mark.isdigit() else alone
     between = r"(?:[\W_]+(?!and|or|with)[a-z]{3,}){0,3}[\W_]{0,3}(?:of )?"  # performance status of
     pattern = (
         rf"(?<![^\W_]){re.escape(head)}s?{between}(?:{listed}[\W_]{{1,4}}){{0,4}}{last}(?![^\W_])"
-        rf"|(?<![^\W_]){re.escape(head[0])}(?:{alone})[a-z]{{1,3}}(?![^\W_])"  # T2DM, HCV
+        rf"|(?<![^\W_]){re.escape(head[0])}{short}(?![^\W_])"  # T2DM, HCV
     )
     return Term(f"{words[at]} {words[at + 1]}", pattern=re.compile(pattern)), 2
 

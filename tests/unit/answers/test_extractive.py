@@ -404,3 +404,15 @@ def test_what_a_patient_said_is_not_what_the_doctor_asked() -> None:
     both = [Passage(one, 1.0, {"dense": 0.8}) for one in (asked, told)]
     assert ask(question, both[0]).startswith("refused:")
     assert ask(question, *both) == "The citalopram makes me dizzy. [1]"
+
+
+def test_a_trial_is_not_of_what_its_criteria_mention() -> None:
+    other = trial("Inclusion Criteria:\n* Gout, lupus or asthma", "Zorvex in arthritis")
+    assert ask("inclusion criteria of the lupus trial", other).startswith("refused:")
+
+
+def test_a_dose_for_some_people_is_quoted_for_them_only() -> None:
+    told = label("ZORVEX starts at 25 mg with food.\nIn renal impairment ZORVEX starts at 5 mg.")
+    assert ask("dose of ZORVEX in renal impairment", told) == (
+        "In renal impairment ZORVEX starts at 5 mg. [1]"
+    )

@@ -36,6 +36,7 @@ def test_a_question_asks_for_one_kind_or_both(question: str, sides: frozenset[Si
         ("KEY EXCLUSION CRITERIA", Side.EXCLUSION),
         ("Exclusion criteria (any of the following):", Side.EXCLUSION),
         ("Non-inclusion criteria:", Side.EXCLUSION),
+        ("Candidates will be excluded if they have:", Side.EXCLUSION),
         ("Eligibility Criteria", None),
         ("Excluded patients had worse outcomes than others.", None),
     ],

@@ -37,6 +37,8 @@ def test_words_that_ask_name_nothing(question: str, terms: list[str]) -> None:
         ),
         ("treatment of type 2 diabetes", "T2DM is treated; diabetes", "T1DM; 2 with diabetes"),
         ("treatment of stage III glioma", "glioma of stages II to III", "stage IV glioma, arm III"),
+        ("treatment of type 1 diabetes", "T1DM is diabetes", "type 2 diabetes for the time being"),
+        ("treatment of hepatitis C", "chronic HCV", "hepatitis B has a vaccine"),
         ("treatment of hepatitis E", "Hepatitis E clears", "Hepatitis B; HBeAg, e antigen"),
         ("ALK-positive lymphoma treatment", "lymphoma, positive for ALK", "ALK-negative lymphoma"),
         ("chronic gout treatment", "chronic tophaceous gout", "acute gout became chronic"),
