@@ -3,7 +3,9 @@
 A sentence scores by the key words of the question that it contains, rare ones more, half if only
 its heading or title contains them, and a little by the rank of its passage. One of a section that
 is asked for gains; one loses that speaks of other drugs or people, or leaves out a drug in question
-that is not the document's own. A number of the question is also met by a range around it.
+that is not the document's own. A number of the question is also met by a range around it. Asked for
+what includes patients, a criterion that excludes them is none, and the other way around
+(``evidence/criteria.py``); a dose that a heading reserves for some people is not the dose for all.
 Sentences are picked one after the other; words that the answer already contains count half. No
 model runs and nothing is random: the same passages give the same answer. ``evidence/gather.py``
 decides which passages may be quoted, and whether to answer.
@@ -17,10 +19,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analysis.asked import Kind, Name, people_in
-from assay.analysis.drugs import is_drug
-from assay.analysis.words import vocabulary
+from assay.analysis.drugs import is_drug, other_names
+from assay.analysis.spelling import base
+from assay.analysis.words import analyse, vocabulary
 from assay.answers.sentences import Sentence, sentences
-from assay.evidence.attributes import attributes_asked, states_all
+from assay.evidence.attributes import (
+    AMOUNT,
+    DOSE,
+    RADIATION,
+    Attribute,
+    attributes_asked,
+    states_all,
+)
 from assay.evidence.confidence import (
     ENOUGH,
     LOOKED_AT,
@@ -29,7 +39,10 @@ from assay.evidence.confidence import (
     key_words,
     signals,
 )
-from assay.evidence.gather import Support, gather, unsaid
+from assay.evidence.criteria import Side, sides_asked, sides_of
+from assay.evidence.gather import Evidence, Support, gather, names_of_document, own_drugs, unsaid
+from assay.evidence.population import age_asked, covers, groups_in, is_of_animals
+from assay.evidence.subject import Term, subject_terms
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
 
@@ -39,6 +52,7 @@ _CONTEXT = 0.25  # the value of a word in the heading, relative to one in the se
 _RANK = 0.1
 _REPEATED = 0.3  # what a word loses that the answer already has
 _NAMED = 0.5  # the value of the question's subject and section, which its passages repeat
+_DOSE_OF_OTHERS = 1.0  # what it loses where that is a dose
 _OF_OTHERS = 0.3  # what a sentence loses that speaks of children where nobody asked for them
 _SAYS_HOW_MUCH = 0.2
 _ASKED_FOR = 0.5  # what a sentence gains in a section that is asked for
@@ -50,6 +64,14 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _DOSE = re.compile(r"\bdos(?:es?|age|ing)\b|\bhow (?:much|many m)", re.IGNORECASE)
+_CODE = re.compile(r"\b(?=[^\s|]*\d)[A-Za-z]{1,6}[-.]?(?:[^\W_]+[-.]?)*[^\W_]\b")
+_ABOUT_CODES = re.compile(r"\bcodes?\b", re.IGNORECASE)
+_OF_CRITERIA = frozenset(
+    analyse("criteria eligible eligibility enter excluded exclusion included inclusion join").terms
+)
+_OF_AGES = frozenset(analyse("age aged year years old").terms)
+_NAME = re.compile(r"[^\W\d_][^\W_]*(?:[-\u2010\u2011][^\W_]+)*")
+_RIGHT_AFTER = 6  # characters: 12 mg of a drug
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -96,21 +118,218 @@ class ExtractiveAnswerer:
             about = " and ".join(name.text for name in evidence.names)
             return _refused(f"what was found about {about} says nothing of {lacking}")
         best = evidence.about[:LOOKED_AT]
-        met = frozenset(form for name in evidence.names for form in name.forms)
-        if any(one.passage.is_asked_for for one in best):
-            met |= OF_SECTIONS  # they have the answer in words of their own
+        asked = _Asked.of(question, evidence)
+        rows = _of_age(asked, [*_rows(asked, best)])
+        met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
+        if rows and asked.is_stated and read.covered == 1.0:
+            sure = max(sure, ENOUGH)  # a sentence about the name states what is asked for
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
             return _refused(f"the results do not seem to answer this ({odds})")
-        chosen = _chosen(question, evidence.names, best, self.most)
+        chosen = _chosen(asked, best, rows, self.most)
         if not chosen:
-            facts = " and ".join(one.name for one in attributes_asked(question))
-            return _refused(f"the results have no sentence that says {facts or 'it'}")
+            return _refused(f"the results have no sentence that says {asked.what}")
         ranks = list(dict.fromkeys(candidate.rank for candidate in chosen))
-        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in _read_on(chosen)]
+        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in _read_on(asked, chosen)]
         return Answer(" ".join(marked), tuple(best[at].passage.chunk.chunk_id for at in ranks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a question asks for, of what and of whom."""
+
+    question: str
+    names: tuple[Name, ...]
+    terms: tuple[Term, ...]
+    wanted: frozenset[str]
+    facts: tuple[Attribute, ...]
+    sides: frozenset[Side]
+    age: int | None
+
+    @classmethod
+    def of(cls, question: str, evidence: Evidence) -> _Asked:
+        """What a question asks for."""
+        return cls(
+            question,
+            evidence.names,
+            subject_terms(question),
+            frozenset(key_words(question)),
+            attributes_asked(question),
+            sides_asked(question),
+            age_asked(question),
+        )
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The groups of people in question whom only certain sentences are about."""
+        return frozenset(name.text for name in self.names if name.kind is Kind.PEOPLE)
+
+    @property
+    def drugs(self) -> set[str]:
+        """The forms of the drugs in question."""
+        return {f for name in self.names if name.kind is Kind.DRUG for f in name.forms}
+
+    @property
+    def is_dose(self) -> bool:
+        """Whether a dose is asked for."""
+        return DOSE in self.facts
+
+    @property
+    def is_of_codes(self) -> bool:
+        """Whether codes are asked for, or what one stands for."""
+        return bool(_ABOUT_CODES.search(self.question) or _CODE.search(self.question))
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether a sentence can be told to state what is asked of a name."""
+        return bool(((self.facts or self.sides) and self.names) or self.is_of_codes)
+
+    @property
+    def what(self) -> str:
+        """The facts in words."""
+        said = [one.name for one in self.facts]
+        said += [f"which the {side} criteria are" for side in sorted(self.sides)]
+        return " and ".join(said) or "it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A sentence that may be quoted, with the key words that it and its heading have."""
+
+    sentence: Sentence
+    rank: int
+    held: frozenset[str]
+    around: frozenset[str]
+
+
+def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
+    """The sentences that say what is asked for, of whom it is asked."""
+    numbers = frozenset(word for word in asked.wanted if word.replace(".", "", 1).isdigit())
+    chunks = [support.passage.chunk for support in supports]
+    asks_for_dose = bool(asked.drugs) and _DOSE.search(asked.question) is not None
+    for rank, support in enumerate(supports):
+        chunk = support.passage.chunk
+        for one in sentences(chunk, chunks):
+            if (
+                _may_be_quoted(one, support, asked)
+                and _for_whom(asked) <= groups_in(f"{one.text} {one.columns} {_around(one, chunk)}")
+                and states_all(f"{one.columns} {one.text}", asked.facts)
+                and (not asked.sides or asked.sides & sides_of(one.text, one.side))
+                and (asked.age is None or covers(one.text, asked.age) is not False)
+                and not (asks_for_dose and _is_of_another(one, chunk, asked.drugs))
+                and not (asked.is_dose and _is_of_others(asked, one, chunk))
+                and not (asked.facts and _is_of_nobody(asked, one, chunk))
+                and not _names_another(asked, one.text, chunk)
+            ):
+                held = _held(one, asked.wanted, numbers)
+                yield _Row(one, rank, held, vocabulary(one.context).every & asked.wanted)
+
+
+def _for_whom(asked: _Asked) -> frozenset[str]:
+    """The groups that a sentence must speak of."""
+    return asked.people | (groups_in(asked.question) if asked.is_dose else frozenset())
+
+
+def _around(one: Sentence, chunk: Chunk) -> str:
+    return f"{one.context} {chunk.metadata.get('heading') or ''}"
+
+
+def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> frozenset[str]:
+    """Words of a question that are known to be answered in other words."""
+    met = frozenset(form for name in asked.names for form in name.forms)
+    if any(one.passage.is_asked_for for one in supports):
+        met |= OF_SECTIONS
+    if rows and asked.sides:
+        met |= _OF_CRITERIA
+    if asked.age is not None and any(covers(row.sentence.text, asked.age) for row in rows):
+        met |= _OF_AGES | {str(asked.age)}
+    for fact in asked.facts if rows else ():
+        met |= fact.words
+    return met
+
+
+def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
+    """The rows for people of the age in question, where there are any."""
+    if asked.age is None:
+        return rows
+    return [row for row in rows if covers(row.sentence.text, asked.age)] or rows
+
+
+def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
+    """Whether a dose is for people who were not asked for, as only what is around it says.
+
+    Or for animals, or of another drug.
+    """
+    heading = _heading(one, chunk)
+    for_all = groups_in(f"{asked.question} {chunk.title} {one.text} {one.columns}")
+    if (groups_in(heading) | people_in(one.paragraph)) - for_all:
+        return True
+    if is_of_animals(f"{heading} {one.paragraph or one.text}") and not is_of_animals(
+        f"{asked.question} {chunk.title}"
+    ):
+        return True
+    return bool(asked.drugs) and not _gives(asked.drugs, one, chunk)
+
+
+def _gives(drugs: set[str], one: Sentence, chunk: Chunk) -> bool:
+    """Whether an amount in a sentence is one of these drugs.
+
+    It is of the drug right after it, or else of the last one before it. Where none is named, it is
+    of the only drug of the document, or of the one that the paragraph or its heading names.
+    """
+    own = vocabulary(own_drugs(chunk)).every
+    drugs = drugs if drugs.isdisjoint(own) else drugs | own
+    named = [
+        (match.start(), not drugs.isdisjoint(vocabulary(match[0]).every))
+        for match in _NAME.finditer(one.text)
+        if is_drug(match[0]) or not drugs.isdisjoint(vocabulary(match[0]).every)
+    ]
+    if not named:
+        return _is_only_of(drugs, chunk) or not drugs.isdisjoint(
+            vocabulary(f"{_heading(one, chunk)} {one.columns} {one.paragraph}").every
+        )
+    amounts = [(match.start(), match.end()) for match in AMOUNT.finditer(one.text)]
+    if not amounts:
+        return any(is_asked for _, is_asked in named)
+    for start, end in amounts:
+        after = [is_asked for at, is_asked in named if end <= at <= end + _RIGHT_AFTER]
+        before = [is_asked for at, is_asked in named if at < start]
+        if (after or before[-1:] or [named[0][1]])[0]:
+            return True
+    return False
+
+
+def _is_only_of(drugs: set[str], chunk: Chunk) -> bool:
+    """Whether the names of a document have no drug but these."""
+    return all(
+        not drugs.isdisjoint(map(base, other_names(word)))
+        for word in _LETTERS.findall(names_of_document(chunk))
+        if is_drug(word)
+    )
+
+
+def _is_of_nobody(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
+    """Whether neither a sentence, its heading nor its document has anything of the subject."""
+    subject: tuple[Term | Name, ...] = (*asked.terms, *asked.names)
+    texts = (one.text, one.columns, _heading(one, chunk), names_of_document(chunk))
+    return bool(subject) and not any(each.is_in(text) for each in subject for text in texts)
+
+
+def _heading(one: Sentence, chunk: Chunk) -> str:
+    return f"{one.context.removeprefix(chunk.title)} {chunk.metadata.get('heading') or ''}"
+
+
+def _names_another(asked: _Asked, text: str, chunk: Chunk) -> bool:
+    """Whether a sentence is about another code than the question, in a document of several."""
+    if not asked.terms or any(term.is_in(text) for term in asked.terms):
+        return False
+    if not asked.is_of_codes or not _CODE.search(text):
+        return False
+    called = names_of_document(chunk)
+    subject: tuple[Term | Name, ...] = (*asked.terms, *asked.names)
+    return not any(one.is_in(called) for one in subject)
 
 
 def _refused(reason: str) -> Answer:
@@ -118,61 +337,52 @@ def _refused(reason: str) -> Answer:
 
 
 def _chosen(
-    question: str, names: Sequence[Name], supports: Sequence[Support], most: int
+    asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row], most: int
 ) -> list[_Candidate]:
-    wanted = frozenset(key_words(question))
-    named = {form for name in names for form in name.forms}
-    people = frozenset(name.text for name in names if name.kind is Kind.PEOPLE)
-    asked_drugs = {form for name in names if name.kind is Kind.DRUG for form in name.forms}
-    asks_for_dose = bool(asked_drugs) and _DOSE.search(question) is not None
-    asks_how_much = _AMOUNT.search(question) is not None
-    numbers = frozenset(word for word in wanted if word.replace(".", "", 1).isdigit())
-    facts = attributes_asked(question)
-    rows = [
-        (one, rank, _held(one, wanted, numbers), vocabulary(one.context).every & wanted)
-        for rank, support in enumerate(supports)
-        for one in sentences(support.passage.chunk)
-        if _may_be_quoted(one, support, wanted)
-        and people <= people_in(f"{one.text} {one.context} {one.columns}")
-        and states_all(f"{one.columns} {one.text}", facts)
-        and not (asks_for_dose and _is_of_another(one, support.passage.chunk, asked_drugs))
-    ]
+    named = {form for name in asked.names for form in name.forms}
+    asks_how_much = _AMOUNT.search(asked.question) is not None
     if any(support.passage.is_asked_for for support in supports):
         named |= OF_SECTIONS
     rarity = {
-        word: _rarity(sum(word in held for *_, held, _ in rows), len(rows))
+        word: _rarity(sum(word in row.held for row in rows), len(rows))
         * (_NAMED if word in named else 1.0)
-        for word in wanted
+        for word in asked.wanted
     }
     whole = sum(rarity.values()) or 1.0
     candidates: dict[str, _Candidate] = {}
-    for one, rank, held, around in rows:
+    for row in rows:
+        one, rank, held, around = row.sentence, row.rank, row.held, row.around
         direct = math.fsum(rarity[word] for word in held)
         nearby = math.fsum(rarity[word] for word in around - held)
-        base = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
+        value = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
         if asks_how_much and _DIGIT.search(one.text):
-            base += _SAYS_HOW_MUCH
+            value += _SAYS_HOW_MUCH
         if supports[rank].passage.is_asked_for:
-            base += _ASKED_FOR
+            value += _ASKED_FOR * (2 if asked.facts else 1)
         if any(held.isdisjoint(name.forms) for name in supports[rank].others):
-            base -= _LACKS_NAME
-        if asked_drugs and _is_of_another(one, supports[rank].passage.chunk, asked_drugs):
-            base -= _OF_OTHER_DRUGS
-        if people_in(f"{one.text} {one.context} {one.columns}") - people:
-            base -= _OF_OTHERS
+            value -= _LACKS_NAME
+        if asked.drugs and _is_of_another(one, supports[rank].passage.chunk, asked.drugs):
+            value -= _OF_OTHER_DRUGS
+        if _groups_of(asked, one) - asked.people - groups_in(asked.question):
+            value -= _DOSE_OF_OTHERS if asked.is_dose else _OF_OTHERS
         below = around if not asks_how_much or _DIGIT.search(one.text) else frozenset[str]()
-        candidates.setdefault(one.text, _Candidate(one, rank, held, below, base))
+        candidates.setdefault(one.text, _Candidate(one, rank, held, below, value))
     return _greedy(list(candidates.values()), rarity, whole, most)
 
 
-def _may_be_quoted(one: Sentence, support: Support, wanted: frozenset[str]) -> bool:
+def _groups_of(asked: _Asked, one: Sentence) -> frozenset[str]:
+    text = f"{one.text} {one.context} {one.columns}"
+    return groups_in(text) if asked.is_dose else people_in(text)
+
+
+def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
     """In a document of another name, a sentence must have the names, and more of the question."""
     if not support.must_say:
         return True
     said = vocabulary(f"{one.text} {one.columns}").every
     names = {form for name in support.must_say for form in name.forms}
     return all(not said.isdisjoint(name.forms) for name in support.must_say) and bool(
-        (said & wanted) - names
+        asked.facts or (said & asked.wanted) - names
     )
 
 
@@ -208,15 +418,33 @@ def _greedy(
     return chosen
 
 
-def _read_on(chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
-    """What is quoted, with ranks: a row after the names of its columns, a sentence and the next."""
+def _read_on(asked: _Asked, chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
+    """What is quoted, with ranks: a row after the names of its columns, a sentence and the next.
+
+    A criterion comes after its heading, and alone: the next may be of the other kind.
+    """
     said: set[tuple[str, int]] = set()
     for one in chosen:
         sentence = one.sentence
-        for text in (sentence.columns, sentence.text, sentence.following):
+        before = sentence.announced if asked.sides else ""
+        after = "" if asked.sides or _goes_on_to_another(asked, sentence) else sentence.following
+        for text in (before, sentence.columns, sentence.text, after):
             if text and (text, one.rank) not in said:
                 said.add((text, one.rank))
                 yield text, one.rank
+
+
+def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:
+    """Whether the next sentence has a code or drug that neither this one nor the question has."""
+    if asked.is_dose and RADIATION.search(one.following):
+        return True
+    known = vocabulary(f"{asked.question} {one.text}").every | asked.drugs
+    named: list[str] = []
+    if asked.drugs:
+        named += filter(is_drug, _LETTERS.findall(one.following))
+    if asked.is_of_codes:
+        named += _CODE.findall(one.following)
+    return bool(named) and vocabulary(" ".join(named)).every.isdisjoint(known)
 
 
 def _is_of_another(one: Sentence, chunk: Chunk, asked: set[str]) -> bool:

@@ -2,7 +2,8 @@
 
 A sentence is whole: lines that were broken within one are joined, and what the edge of a chunk cut
 off is left out. A row of a table is a sentence with the names of its columns. Headings, captions
-and titles are no answers, but say what the sentences below them are about.
+and titles are no answers, but say what the sentences below them are about. A criterion of a trial
+keeps the heading that says whether it includes or excludes.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from assay.evidence.criteria import Side, is_of_registry, side_at_start, side_of_heading
 from assay.model.document import Chunk, SpeakerRole
 
-_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘]?[A-Z0-9(])")
+_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘]?(?:[A-Z0-9(]|[a-z]{1,2}[A-Z0-9-]))")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|cf|approx|Drs?|Mrs?|Ms|Prof|St|Figs?|Tab|Eq|Nos?|al|ca|resp|incl|max|min"
-    r"|spp?|subsp|Ph\.D|[bqt]\.i\.d|q\.d|[ap]\.m|p\.o|i\.[vm]|s\.c|U\.[SK]|[A-Z])\."
+    r"|spp?|subsp|Ph\.D|(?:[A-Za-z]\.\s?)+[A-Za-z]|[A-Z])\."
     r"|\b(?:Table|Figure|Section|Part|Appendix)\s+\w{1,4}\.)$"
 )
 _BULLET = re.compile(r"[*•·\u2013-]\s+\S")
 _CAPTION = re.compile(r"(?:Table|Figure|Fig\.)\s+\w{1,5}[.:]", re.IGNORECASE)
+_NUMBERED = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?\.?\s+[A-Z]")  # 2.2 Pediatric Patients
 _HEADING_CHARS = 60
 _WRAPPED = 40  # characters that a line has at least which goes on in the next
 _CUT = 80  # characters of a last line that was cut off
@@ -35,38 +38,51 @@ _ENDED = (".", "!", "?", ";", "%", ")")
 class Sentence:
     """One sentence; ``context`` is its title and heading, ``columns`` the header of its table.
 
-    ``following`` is the sentence after it in the same paragraph.
+    ``following`` is the sentence after it in the same paragraph. ``side`` is what the heading above
+    a criterion says of it, ``announced`` that heading. ``paragraph`` is all that it stands in.
     """
 
     text: str
     context: str
     columns: str = ""
     following: str = ""
+    side: Side | None = None
+    announced: str = ""
+    paragraph: str = ""
 
 
-def sentences(chunk: Chunk) -> list[Sentence]:
-    """The sentences of a chunk; none if it has nothing but headings."""
+def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
+    """The sentences of a chunk; none if it has nothing but headings.
+
+    ``others`` may have the chunk before it, in which a list of criteria began.
+    """
     spoken = chunk.speaker_role is not SpeakerRole.UNKNOWN or chunk.section_label == "turn"
     lines = _joined(chunk.text.splitlines())
     alone = sum(bool(line) for line in lines) == 1
     found: list[Sentence] = []
     context, columns = chunk.title, ""
+    side, announced = side_at_start(chunk, others), ""
     for at, line in enumerate(lines):
+        if (said := side_of_heading(line)) is not None:
+            side, announced = said, ""
         if "|" in line:
             if _is_header(lines, at):
                 columns = line
             else:
-                found.append(Sentence(line, context, columns))
+                found.append(Sentence(line, context, columns, side=side, announced=announced))
         elif not line:
             continue
         elif not spoken and _is_heading(line, alone=alone):
             context, columns = f"{chunk.title} {line}", ""
+            if said is not None:
+                announced = line
         else:
             parts = _whole(line, chunk, lines, at)
-            found += [
-                Sentence(text, context, following=after)
-                for text, after in zip_longest(parts, parts[1:], fillvalue="")
-            ]
+            for text, after in zip_longest(parts, parts[1:], fillvalue=""):
+                side = side_of_heading(text) or side  # it may be announced within a line
+                if is_of_registry(text):
+                    side, announced = Side.INCLUSION, ""
+                found.append(Sentence(text, context, "", after, side, announced, line))
     return found
 
 
@@ -106,7 +122,7 @@ def _has_digit(text: str) -> bool:
 
 def _is_heading(line: str, *, alone: bool) -> bool:
     """Whether a line only says what follows; one that is all of a chunk may be a short sentence."""
-    if _CAPTION.match(line):
+    if _CAPTION.match(line) or (_NUMBERED.match(line) and not line.endswith((".", ";"))):
         return True
     if _BULLET.match(line) or line.endswith(_ENDED):
         return False

@@ -5,12 +5,18 @@ Passages about a drug have words in common with most questions about it: labels 
 states an amount of money, a year, or who did it. Some facts must be called by their name: nothing
 else says whether there is a generic. What is given every 6 months is not what is given every 12
 weeks.
+
+A dose is an amount with a unit in which drugs are given, a half-life has a time, and a ratio stands
+behind its name or abbreviation. So "receive 15 mg/kg" states a dose without the word, and "one half
+of the subjects" no half-life.
 """
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
+
+from assay.analysis.words import analyse
 
 _MADE = r"approv|authori[sz]|develop|discover|introduc|invent|launch|licen[sc]|market|patent"
 _ENDED = r"expir|recall|withdr[ae]w"
@@ -21,17 +27,84 @@ _DONE = (
 _MONEY = r"\b(?:dollars?|euros?|pounds? sterling|USD|EUR|GBP|CHF)\b"
 
 
+_NUMBER = r"(?:\d[\d,.\u00b7]*|\b(?:one|two|three|four|half(?: an?)?|single))"
+_GIVEN = (
+    r"(?:mg|milligrams?|g|grams?|[mµμu]c?g|micrograms?|ng|ml|millilit(?:er|re)s?|m?iu|units?|u|meq|mmol|mci"
+    r"|mbq|tablets?|tabs?|capsules?|caps|caplets?|puffs?|inhalations?|actuations?|drops?|sprays?"
+    r"|teaspoon\w*|tablespoon\w*|patch(?:es)?|injections?|vials?|ampoules?|lozenges?|sachets?"
+    r"|suppositor\w+|capfuls?|scoops?|pills?|applications?|doses)"
+)
+_MIXED = (
+    r"(?:%|percent)\s+(?:\w+\s+)?(?:cream|foam|gel|lotion|ointment|solution|drops|shampoo|spray)"
+)
+_NO_CONCENTRATION = r"(?!\s*/\s*(?:[dµμm]?l|min)\b)(?![^\W_])"
+_AMOUNT = rf"{_NUMBER}[\s\u00a0-]*(?:{_GIVEN}{_NO_CONCENTRATION}|{_MIXED})"
+_RADIATION = rf"{_NUMBER}\s*c?gy\b"
+_TIME = (
+    rf"{_NUMBER}(?:\s*(?:to|and|or|-|\u2013|±)\s*[\d.]+)?[\s\u00a0-]*"
+    r"(?:hours?|hrs?|h|days?|d|min(?:utes?)?|weeks?|months?)\b"
+)
+_NOT_GIVEN = (
+    r"do not (?:use|take|give|exceed)|not recommended|should not be (?:used|given|taken)"
+    r"|(?:not|no)\b.{0,40}\b(?:established|studied|adjust\w*|necessary)"
+)
+_MOST = (
+    r"\b(?:max\w*|exceed\w*|up to|(?:no|not) more than|at most|limit\w*|greater than|higher than"
+    r"|above|ceiling|ranges?|ranging)\b"
+)
+_INCIDENTAL = (
+    r"(?:[- ](?:adjust|compar|conversion|delay|dense|depend|escalat|find|form|group|increas"
+    r"|interrupt|level|limit|modif|proportion|reduc|relat|respon|titrat)\w*)"
+)
+_DOSE = (
+    r"(?<![-\w])(?:dos(?:e|es|age|ages|ing)|posology)\b(?!" + _INCIDENTAL + r")"
+    r"|(?<!by )\bhow (?:much(?! (?:did|does|do|was|were|is|are|more|less)\b)"
+    r"|many (?:mg|milligrams|mcg|micrograms|m?iu|units|tablets|capsules|pills))\b"
+)
+_NO_DOSE = (
+    r"\b(?:miss\w*|forg[eo]t\w*|skip\w*|overdos\w*|radi(?:ation|otherapy)|gy|forms?|response|reduced?|cost"
+    r"|more|compar\w*|adverse|side effects?|interact\w*|percent\w*|days?)\b"
+)
+_ASKS_DOSE = (
+    rf"\A(?!\W*(?:why|when|does|do|did|is|are|was|were|can|should|which|who|whose|has|have"
+    rf"|how (?!much|many))\b)(?!.*{_NO_DOSE}).*(?:{_DOSE})"
+)
+
+
 class Attribute(NamedTuple):
     """A fact, the questions that ask for it, and the sentences that state it."""
 
     name: str
     asks: re.Pattern[str]
     states: re.Pattern[str]
+    words: frozenset[str] = frozenset()  # that ask for it, and that a statement need not repeat
 
 
-def _attribute(name: str, asks: str, states: str) -> Attribute:
-    return Attribute(name, re.compile(asks, re.IGNORECASE), re.compile(states, re.DOTALL))
+def _attribute(name: str, asks: str, states: str, words: str = "") -> Attribute:
+    return Attribute(
+        name,
+        re.compile(asks, re.IGNORECASE),
+        re.compile(states, re.DOTALL),
+        frozenset(analyse(words).terms),
+    )
 
+
+def _ratio(name: str, short: str) -> Attribute:
+    called = rf"(?i:\b{name.replace(' ', '[- ]')}s?)|\ba?{short}s?"
+    return _attribute(
+        f"the {name}",
+        rf"\b{name}s?\b|\b(?-i:{short})\b(?=\W*(?:$|\?|of|for|in|with))",
+        rf"(?:{called})\b[^.]{{0,80}}?[\d.]*\d",
+        name,
+    )
+
+
+DOSE = _attribute(
+    "a dose",
+    _ASKS_DOSE,
+    rf"(?i:{_AMOUNT}|{_NOT_GIVEN}|\bdos(?:e|age).*\|.*\d)",
+    "dose dosage dosing posology recommended",
+)
 
 ATTRIBUTES = (
     _attribute(
@@ -54,6 +127,30 @@ ATTRIBUTES = (
         r"|\b(?:discoverer|distributor|inventor|maker|manufacturer|owner) of\b",
         rf"(?i:\b(?:{_DONE}|packed)(?: and \w+)? (?:by|for):?\s+(?:the\s+)?)[A-Z]",
     ),
+    DOSE,
+    _attribute(
+        "a maximum",
+        rf"(?=.*\bmax(?:im(?:um|al))?\b)(?:{_ASKS_DOSE})",
+        rf"(?i:{_MOST}.{{0,80}}?{_AMOUNT}|{_AMOUNT}.{{0,40}}?\b(?:max\w*|at most)\b"
+        rf"|\d\s*(?:{_GIVEN}\s*)?(?:to|-|\u2013)\s*{_AMOUNT})",
+        "max maximum maximal",
+    ),
+    _attribute(
+        "a half-life",
+        r"\bhalf[- ]?li(?:fe|ves)\b",
+        rf"(?i:\b(?:half[- ]?li(?:fe|ves)|t\s?(?:1/2|½))[^.]{{0,120}}?{_TIME}"
+        rf"|{_TIME}[^.]{{0,30}}half[- ]?li(?:fe|ves))",
+        "half life",
+    ),
+    _attribute(
+        "whether women or men may",
+        r"\A\W*(?:can|may|should|could) (?:women|men|a (?:wo)?man|females?|males?)\b",
+        r"(?i:\b(?:wo)?m[ae]n\b|\b(?:fe)?males?\b|pregnan)",
+    ),
+    _ratio("hazard ratio", "HR"),
+    _ratio("odds ratio", "OR"),
+    _ratio("relative risk", "RR"),
+    _ratio("risk ratio", "RR"),
 )
 
 
@@ -77,6 +174,11 @@ def _interval(match: re.Match[str]) -> Attribute:
         forms.append("other")
     often = rf"\b(?:{'|'.join(filter(None, forms))})[- ]{unit}|\bq\s?{number}\s?{unit[0]}"
     return Attribute(match[0], _EVERY, re.compile(often, re.IGNORECASE))
+
+
+AMOUNT = re.compile(_AMOUNT, re.IGNORECASE)
+"""An amount in which drugs are given."""
+RADIATION = re.compile(_RADIATION, re.IGNORECASE)
 
 
 def attributes_asked(question: str) -> tuple[Attribute, ...]:

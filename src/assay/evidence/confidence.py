@@ -30,13 +30,13 @@ up was we were what when where which while who whom why will with would you your
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 _LIGHT_TEXT = """
 adult adults against case cases combination combined come comes common compared comparison day
-days difference different drug drugs effect effects frequent general good group groups high hour
-hours kind level levels low main maximum medication medications medicine medicines men minimum
-minute minutes month months new normal number old overall part participant participants percent
-percentage plus proportion rate rates receive received recommended reported result results safe
-safely same share start started starting studies study subject subjects take takes taking therapy
-time times together total treat treated treatment treatments trial trials use used uses using
-usual versus week weeks women year years
+days difference different doctor doctors drug drugs effect effects frequent general good group
+groups high hour hours kind level levels low main maximum medication medications medicine
+medicines men minimum minute minutes month months new normal number old overall part participant
+participants percent percentage plus proportion rate rates receive received recommended reported
+result results safe safely same share start started starting studies study subject subjects take
+takes taking therapy time times together total treat treated treatment treatments trial trials use
+used uses using usual versus week weeks women year years
 """
 LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 """Words that say nothing of what a question is about."""

@@ -6,6 +6,10 @@ they mention it. Any other document may, but only with a sentence that has the n
 names each must be met, by one passage or by all of them together; where a document is about all of
 the drugs, one about other combinations of them does not answer. Of documents about a drug, those
 that speak of the condition in question answer before those about other conditions.
+
+Whatever else names the subject (``subject.py``: a condition, its type or stage, a code) must be in
+the passage or in the names of its document; in a document of the name that was asked for, other
+passages of it may have it. Who asks what a patient said is not answered by the doctor.
 """
 
 from __future__ import annotations
@@ -19,12 +23,16 @@ from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.drugs import is_drug
 from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
+from assay.evidence.attributes import attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
+from assay.evidence.criteria import sides_asked
+from assay.evidence.subject import Term, lacking, subject_terms
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
 
 _TREATMENTS = ("drugs", "brands", "generics", "interventions")
 _CALLED = (*_TREATMENTS, "drug", "brand", "generic", "acronym")
+_OF_LABELS = ("drugs", "brands", "generics", "drug", "brand", "generic")
 _NO_TREATMENT = frozenset({"placebo", "control", "observation", "other", "none"})
 _WORD = re.compile(r"[^\W_]+")
 _TRIAL = re.compile(r"NCT\d{8}", re.IGNORECASE)
@@ -48,6 +56,19 @@ _BEGINNING = 7  # letters in which two forms of one word agree: albuminuric, alb
 _DENIED = re.compile(r" non ?([^\W_]{4,})(?= ([^\W_]+) )")  # in plain words
 _TERM = 7  # letters of a word that means the same beside any other: diabetic, not small
 _DENIALS = ("non", "not", "no", "without")
+_NO_DRUG = re.compile(
+    r"[^\W_]+[- ](?:allerg\w+|antagonis\w+|deficien\w+|inhibitors?|intoleran\w+|naive|poisoning"
+    r"|receptors?|refractory|resistan\w+|sensiti[sz]\w+|sensitivity)\b",
+    re.IGNORECASE,
+)  # insulin sensitizers are not insulin
+_OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
+_SAID = r"(?:\w+\s+){0,3}?(?:complain|describe|feel|felt|mention|report|said|say|tell|told|think)"
+_WHO_SAID = {
+    SpeakerRole.PATIENT: re.compile(rf"\bpatients?\s+{_SAID}", re.IGNORECASE),
+    SpeakerRole.CLINICIAN: re.compile(
+        rf"\b(?:clinician|doctor|nurse|physician)s?\s+{_SAID}", re.IGNORECASE
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +85,35 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The passages that are about the question's names, and what none of them speaks of."""
+    """The passages that are about the question's subject.
+
+    ``missing`` are the names that none has, ``lacking`` the other words of the subject.
+    """
 
     names: tuple[Name, ...]
     about: tuple[Support, ...]
     missing: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:
         """Why there is nothing to answer with; "" where there is something."""
         if self.about:
             return ""
-        return f"nothing that was found is about {' and '.join(self.missing) or 'this'}"
+        if self.lacking and self.names:
+            about = " and ".join(name.text for name in self.names)
+            return f"what was found about {about} says nothing of {' and '.join(self.lacking)}"
+        subject = " and ".join(self.missing or self.lacking)
+        return f"nothing that was found is about {subject or 'this'}"
 
 
 def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     """Which passages may answer a question, and which of its names none of them is about."""
     called = (name for passage in passages for name in called_in(passage.chunk))
     asked = names_asked(question, called)
+    passages = _by_speaker(question, passages)
     names = (*asked, *_specific(question, asked, passages))
+    terms = _terms(question, names)
     held = [_held(names, passage) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
@@ -94,6 +125,12 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
+    on_subject = _on_subject(terms, strict, kept)
+    unmet = () if on_subject or missing else _nearest(terms, [passage for passage, _ in kept])
+    kept = on_subject
+    if kept and sides_asked(question) and _OF_TRIAL.search(question):
+        kept = [one for one in kept if _is_trial_of(terms, one[0].chunk)]
+        unmet = () if kept or missing else tuple(term.text for term in terms)
     if any(one.by_name.issuperset(treatments) for _, one in kept):
         kept = [
             (passage, one) for passage, one in kept if not _is_of_more(passage, one, treatments)
@@ -105,7 +142,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
         for passage, one in whole
         if passage.chunk.doc_id in of_it
     ]
-    return Evidence(names, () if missing else tuple(about), missing)
+    return Evidence(names, () if missing else tuple(about), missing, unmet)
 
 
 def unsaid(question: str, evidence: Evidence) -> str:
@@ -124,6 +161,9 @@ def unsaid(question: str, evidence: Evidence) -> str:
     if any(one.passage.is_asked_for for one in evidence.about):
         said |= OF_SECTIONS
     beginnings = {word[:_BEGINNING] for word in said if len(word) >= _BEGINNING}
+    for fact in attributes_asked(question):
+        if any(fact.states.search(one.text) for one in chunks):
+            said |= fact.words
     forms = {form for name in names for form in name.forms}
     rest = _without(question, names)  # DS-8201a is no word 8201a
 
@@ -150,6 +190,67 @@ def unsaid(question: str, evidence: Evidence) -> str:
     return "" if any(asked.values()) else " and ".join(asked)
 
 
+def _by_speaker(question: str, passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Without what others said, where the question is what the patient or the doctor said."""
+    roles = {role for role, asks in _WHO_SAID.items() if asks.search(question)}
+    if len(roles) != 1:
+        return passages
+    allowed = {*roles, SpeakerRole.UNKNOWN}
+    return [one for one in passages if one.chunk.speaker_role in allowed]
+
+
+def _terms(question: str, names: Sequence[Name]) -> tuple[Term, ...]:
+    """What names the subject beside the names, each of which has rules of its own."""
+    known = {form for name in names for form in name.forms}
+    parts = {part for name in names for part in _WORD.findall(folded(name.text))}
+    return tuple(
+        term
+        for term in subject_terms(question)
+        if term.words.isdisjoint(known) and not parts.issuperset(_WORD.findall(folded(term.text)))
+    )
+
+
+def _on_subject(
+    terms: Sequence[Term], strict: Sequence[Name], kept: Sequence[tuple[Passage, _Held]]
+) -> list[tuple[Passage, _Held]]:
+    """The passages that have every term, by themselves or in a document of the asked name."""
+    if not terms:
+        return [*kept]
+    texts: dict[str, list[str]] = {}
+    for passage, held in kept:
+        if not held.by_name.isdisjoint(strict):
+            texts.setdefault(passage.chunk.doc_id, []).extend(_own_texts(passage.chunk))
+    left = {doc_id: len(lacking(terms, *each)) for doc_id, each in texts.items()}
+    having = {doc_id for doc_id, count in left.items() if not count}
+    if having:  # the drug's own label may put half of it in other words
+        having |= {
+            passage.chunk.doc_id
+            for passage, _ in kept
+            if own_drugs(passage.chunk)
+            and 2 * left.get(passage.chunk.doc_id, len(terms)) <= len(terms)
+        }
+    return [
+        (passage, held)
+        for passage, held in kept
+        if passage.chunk.doc_id in having or not lacking(terms, *_own_texts(passage.chunk))
+    ]
+
+
+def _is_trial_of(terms: Sequence[Term], chunk: Chunk) -> bool:
+    """Whether a document is called by the terms; one without a title is called by its text."""
+    return not chunk.title or not lacking(terms, names_of_document(chunk))
+
+
+def _nearest(terms: Sequence[Term], passages: Sequence[Passage]) -> tuple[str, ...]:
+    """What the passage with most of the terms lacks."""
+    each = (lacking(terms, *_own_texts(passage.chunk)) for passage in passages)
+    return tuple(term.text for term in min(each, key=len, default=()))
+
+
+def _own_texts(chunk: Chunk) -> tuple[str, ...]:
+    return chunk.text, names_of_document(chunk), " ".join(_texts(chunk.metadata.get("heading")))
+
+
 def _specific(
     question: str, names: Sequence[Name], passages: Sequence[Passage]
 ) -> tuple[Name, ...]:
@@ -170,6 +271,8 @@ def _specific(
             if not named
         ):
             found.append(name)
+    if not found:
+        return ()
     first = [name for name in found if name.is_in(names_of_document(passages[0].chunk))]
     return tuple(first or found)
 
@@ -252,7 +355,10 @@ class _Held:
 def _held(names: Sequence[Name], passage: Passage) -> _Held:
     chunk = passage.chunk
     called = names_of_document(chunk)
-    by_name = frozenset(name for name in names if name.is_in(called))
+    drugs = _NO_DRUG.sub(" ", called)
+    by_name = frozenset(
+        name for name in names if name.is_in(drugs if name.kind is Kind.DRUG else called)
+    )
     said = (name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text))
     return _Held(by_name | frozenset(said), by_name)
 
@@ -275,6 +381,11 @@ def is_of_another(chunk: Chunk) -> bool:
         return True
     given = [text for key in _TREATMENTS for text in _texts(chunk.metadata.get(key))]
     return any(text.casefold() not in _NO_TREATMENT for text in given)
+
+
+def own_drugs(chunk: Chunk) -> str:
+    """The names of the product that a label is about; "" for other documents."""
+    return " ".join(text for key in _OF_LABELS for text in _texts(chunk.metadata.get(key)))
 
 
 def called_in(chunk: Chunk) -> Iterator[str]:

@@ -20,7 +20,7 @@ from assay.model.answers import Answer, NumberCheck, Passage
 
 SHOWN = 20  # numbers without support that are named
 _RECORD = 5  # so many digits within a name are the number of a record
-_CITED = re.compile(r"\[\d{1,4}(?:\s*[,;\u2013-]\s*\d{1,4})*\]")
+_CITED = re.compile(r"\[(?:note )?\d{1,4}(?:\s*[,;\u2013-]\s*\d{1,4})*\]")
 _LISTED = re.compile(r"^[ \t]*\d{1,2}[.)](?=\s)", re.MULTILINE)
 _SUPERSCRIPT = re.compile("[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
@@ -32,8 +32,8 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"\s*(?:-|to|and|or|/)\s*$", re.IGNORECASE)
-_NAME = re.compile(r"[^\W\d_]$")
-_NAME_OR_HYPHEN = re.compile(r"[^\W\d_]-?$")
+_NAME = re.compile(r"[^\W\d_]\Z")  # $ would also see the end of the line before
+_NAME_OR_HYPHEN = re.compile(r"[^\W\d_]-?\Z")
 _BLANK = re.compile(r"[ \u00a0\u2009\u202f]")
 _UNITS_AND_TEENS = """
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen

@@ -86,6 +86,8 @@ def test_what_the_edge_of_a_chunk_cut_off_is_left_out() -> None:
         "It was given b.i.d. 5 mg at a time.",
         "See Table 3. Doses are halved (approx. 5 mg vs. 10 mg).",
         "The U.S. Food and Drug Administration approved it.",
+        "Patients had either 150 μg o.d. (n = 211) or placebo.",
+        "Take 5 mg p.r.n. 30 minutes before a meal.",
     ],
 )
 def test_abbreviations_end_no_sentence(sentence: str) -> None:
@@ -107,3 +109,17 @@ def test_a_header_with_numbers_is_told_by_the_line_below_it() -> None:
         "Nausea | 3 (25) | 1 (7)",
         "Event | Drug (N=12) | Placebo (N=14)",
     )
+
+
+def test_a_sentence_may_begin_with_a_small_letter_of_a_name() -> None:
+    assert texts("The first is given twice. mRNA-77 is given once.") == [
+        "The first is given twice.",
+        "mRNA-77 is given once.",
+    ]
+
+
+def test_a_numbered_heading_is_one_whatever_numbers_it_has() -> None:
+    text = "2.2 Gout in Pediatric Patients (10-17 years of age)\nThe dose is 5 mg."
+    (one,) = sentences(Chunk("d:0", "d", text, title="Label"))
+    assert one.text == "The dose is 5 mg."
+    assert "Pediatric" in one.context

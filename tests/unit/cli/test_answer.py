@@ -55,7 +55,7 @@ def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_refusal_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["answer", "cataract surgery lens choice"]) == 0
-    assert capsys.readouterr().out.startswith("no answer: the results do not seem to answer")
+    assert capsys.readouterr().out.startswith("no answer: nothing that was found is about")
 
 
 def test_a_service_answers(capsys: pytest.CaptureFixture[str]) -> None:

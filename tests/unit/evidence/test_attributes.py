@@ -10,6 +10,20 @@ from assay.evidence.attributes import attributes_asked, states_all
 @pytest.mark.parametrize(
     ("question", "states", "does_not"),
     [
+        ("dose of zelomab", "Patients receive 15 mg/kg.", "Glucose was 126 mg/dL."),
+        ("zelomab dosing", "Two capsules at night.", "n | 182 | 170"),
+        ("how much zelomab", "10 units once daily", "It was given daily in 8 (12%)."),
+        ("maximum dose of zelomab", "at most 4 g daily", "The starting dose is 5 mg daily."),
+        ("max dose of zelomab", "0.9 mg/kg, maximum 90 mg", "a maximum follow-up of 3 years"),
+        ("maximum dose of zelomab", "The range is 10 to 80 mg.", "Take 10 mg with 2 meals."),
+        (
+            "half-life of zelomab",
+            "The terminal half-life was about 14 hours.",
+            "One-third to one-half of the subjects stayed for 5 half-lives, and 2 withdrew.",
+        ),
+        ("hazard ratio in ORBITAL", "(HR 0.80; 95% CI 0.73 to 0.87)", "0.80 of the hazard"),
+        ("odds ratio of relapse", "OR, 1.9", "1 or 2 relapses"),
+        ("can women use Zelora", "For use by men only.", "Three 60 g cans"),
         (
             "What does Zelora cost?",
             "A pack costs about 300 dollars.",
@@ -62,4 +76,18 @@ def test_a_sentence_states_the_fact_or_not(question: str, states: str, does_not:
     ],
 )
 def test_other_questions_ask_for_no_such_fact(question: str) -> None:
+    assert attributes_asked(question) == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "dose-limiting toxicity of zelomab",
+        "what to do after a missed dose of zelomab",
+        "does zelomab need a dose adjustment",
+        "by how much did zelomab lower the pressure",
+        "which doses of zelomab were compared for adverse events",
+    ],
+)
+def test_a_dose_that_is_only_mentioned_is_not_asked_for(question: str) -> None:
     assert attributes_asked(question) == ()

@@ -86,3 +86,17 @@ def test_a_refusal_states_nothing() -> None:
 def test_numbers_have_values_and_units() -> None:
     found = [(str(one.value), one.unit) for one in numbers("5 to 10 mg/kg, 2,5 % and 3 patients")]
     assert found == [("5", "mg"), ("10", "mg"), ("2.5", "%"), ("3", "")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "title", "text"),
+    [
+        ("25-hydroxyvitamin D below 20 ng/mL", "Vitamin D", "25-hydroxyvitamin D below 20 ng/mL"),
+        ("5 mg; 10 mg | twice daily", "Odd label", "5 mg; 10 mg | twice daily"),
+        ("8 | 5 [note 1]", "Doses", "Month 1 | 20 mg\n8 | 5"),
+        ("11-deoxycortisol rose", "Steroid", "11-deoxycortisol rose"),
+    ],
+)
+def test_a_number_that_begins_a_line_is_there(answer: str, title: str, text: str) -> None:
+    assert lacking(answer, text, title=title) == ()
+    assert lacking(f"{answer} 77 mg", text, title=title) == ("77 mg",)

@@ -1,0 +1,57 @@
+"""Which other names has a condition: is T2DM what the question calls type 2 diabetes mellitus?
+
+The names come from ``data/synonyms``: the abbreviations, and the diseases each with the usual name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+
+from assay.analysis.spelling import base
+
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST = 6  # words of a name
+
+
+def stems(text: str) -> tuple[str, ...]:
+    """The words of a text in order, in the form in which spellings of one word are the same."""
+    return tuple(filter(None, map(base, _WORD.findall(text))))
+
+
+def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Where stems of a text name a condition: from, to, and its other names as stems in a row."""
+    names, at = _groups(), 0
+    while at < len(words):
+        for length in range(min(_LONGEST, len(words) - at), 0, -1):
+            others = names.get(words[at : at + length])
+            if others:
+                yield at, at + length, others
+                at += length - 1
+                break
+        at += 1
+
+
+@cache
+def _groups() -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """The stems of every name to all names of that condition."""
+    folder = files("assay") / "data" / "synonyms"
+    groups: dict[str, dict[str, None]] = {}
+    for line in (folder / "diseases.txt").read_text(encoding="utf-8").splitlines():
+        name, arrow, usual = line.partition(" => ")
+        if arrow:
+            groups.setdefault(usual, {usual: None})[name] = None
+    for line in (folder / "abbreviations.txt").read_text(encoding="utf-8").splitlines():
+        names = [name.strip() for name in line.partition("#")[0].split(",") if name.strip()]
+        if len(names) > 1:
+            groups.setdefault(names[-1], {}).update(dict.fromkeys(names))
+    found: dict[tuple[str, ...], dict[str, None]] = {}
+    for group in groups.values():
+        keys = [stems(name) for name in group]
+        forms = dict.fromkeys(" ".join(key) for key in keys)
+        for key in keys:
+            if key:
+                found.setdefault(key, {}).update(forms)
+    return {key: tuple(forms) for key, forms in found.items()}

@@ -1,0 +1,343 @@
+"""Which words of a question name its subject, and does a text have all of them?
+
+"Inclusion criteria of the melanoma trial" asks for criteria, and only what has melanoma in its text
+or in the names of its document may answer. Words that ask (criteria, dose, outcome, treatment),
+general words and units name nothing. A question in a whole sentence ("how long are counts needed")
+also describes what it looks for: there, only codes and what follows a preposition name the subject.
+In a long description, other words than those of the passages are to be expected, so that only codes
+and what follows "of", "for" and "in" count. The other names of a condition stand for it.
+
+Some words mean nothing alone. A number or letter belongs to the word before it (type 2, stage IV,
+hepatitis C), and a sign to what it is said of (HER2-positive, reduced ejection fraction): a text
+that has type 1 and elsewhere a 2 is not about type 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from assay.analysis.asked import names_people
+from assay.analysis.conditions import conditions_in, stems
+from assay.analysis.language import language_of
+from assay.analysis.spelling import UNIT_NAMES, UNITS, base, folded
+from assay.analysis.words import analyse, vocabulary
+from assay.evidence.confidence import LIGHT, OF_SECTIONS
+
+_WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’.][^\W_]+)*")
+_PART = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_ASKING_TEXT = """
+administer administered administration aim aims amount amounts analysis ask asked atc avoid
+baseline begin benefit benefits best bolus capsule capsules cause caused causes characteristics
+choice clinical code codes compare conclusion conclusions condition conditions confidence consent
+contain contained contains course cure daily data date define defined definition describe
+described design diagnosis disease document done duration effective effectiveness efficacy
+eligibility eligible endpoint endpoints enrolled enrollment estimate every exclude excluded
+exclusion experience experienced explain finding findings first frequency frequently guideline
+guidelines half hazard hear hypothesis icd important improve improved incidence include included
+includes inclusion increase increased indicate information initial injection interval intervention
+interventions involved know known large last length life line list listed loading maintenance man
+manage management max maximal mean means measure measured median mention mentioned method methods
+min minimal monitor monitored monitoring monthly name names need needed needs objective observed
+occur occurred occurs odds outcome outcomes paper period phase pill pills point points posology
+possible prescribe prescribed prescribing present prevalence prevent primary program proportion
+protocol purpose question randomised randomized range ratio reason reasons recommend
+recommendation recommendations recruited reduce reduction regimen regimens relative report
+reporting require required requirements risk risks route safe safety schedule second secondary
+section see seen serious severe severity show showed shown shows sign significant signs single
+size specific standard state stated stop stopped strategy summary symptom symptoms syndrome table
+tables tablet tablets target targets test tested tests therapies toxicities toxicity twice typical
+value values weekly woman work works write yearly
+"""
+_ASKING = frozenset(base(word) for word in _ASKING_TEXT.split()) | OF_SECTIONS
+_PREPOSITIONS = frozenset(("about", "against", "for", "in", "of", "on", "with"))
+_ATTACHED = frozenset(("for", "in", "of"))
+_NEW_CLAUSE = frozenset(
+    ("after", "before", "by", "if", "that", "to", "when", "which", "who", "without")
+)
+_DESCRIBING = 4  # content words from which a question describes what it looks for
+_WHOLE_SENTENCE = re.compile(
+    r"\W*(?:which|who|whom|whose|when|where|why|do|does|did|is|are|was|were|can|could|may|should"
+    r"|would|will|has|have|had|how (?!much\b|many (?:mg|m?iu|units|milligrams|micrograms)\b)"
+    r"|what (?!(?:is|are|was|were)\b|'s\b))",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|does|do|did|has|have|had|can|should|may|will|would)\b", re.IGNORECASE
+)
+_WHAT_IS = re.compile(r"\W*(?:what(?:'s| is| are| was| were)|how (?:much|many))\b", re.IGNORECASE)
+_DESIGNATOR = re.compile(r"\d{1,2}[A-Za-z]?|[IVX]{1,4}[ABC]?|[A-HJ-Z]")
+_NO_HEADS_TEXT = """
+about above after age and arm at before below between case cohort cycle day days for from group hour
+hours in least month months of on over part score the than to under up version week weeks with year
+years
+"""
+_NO_HEADS = frozenset(_NO_HEADS_TEXT.split())
+_TIMES_TEXT = """
+day days hour hours minute minutes month months percent unit units week weeks year years
+"""
+_MEASURED = UNITS | frozenset(UNIT_NAMES) | frozenset(_TIMES_TEXT.split())
+_NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_OPPOSITES_TEXT = """
+acute chronic, benign malignant, diastolic systolic, hemorrhagic ischemic, inoperable operable,
+left right, lower upper, negative positive, postmenopausal premenopausal, preserved reduced,
+resectable unresectable, resistant sensitive, stable unstable, treated untreated
+"""
+_OPPOSITES = {
+    one: other
+    for pair in (line.split() for line in _OPPOSITES_TEXT.split(","))
+    for one, other in (pair, pair[::-1])
+}
+_SIGNED = ("positive", "negative")
+_ORGANS_TEXT = """
+bladder vesical, bowel intestinal intestine, brain cerebral, eye ocular ophthalmic, heart cardiac,
+kidney renal, liver hepatic, lung pulmonary, muscle muscular, nerve neural, skin cutaneous dermal,
+stomach gastric
+"""
+_ORGANS = {
+    word: frozenset(map(base, line.split()))
+    for line in _ORGANS_TEXT.split(",")
+    for word in map(base, line.split())
+}
+_ROUTES_TEXT = """
+intravenous intravenously iv infusion infused drip bolus
+intramuscular intramuscularly im
+subcutaneous subcutaneously sc sq
+oral orally po mouth tablet tablets capsule capsules pill pills
+topical topically cream gel ointment foam lotion
+intrathecal intrathecally
+rectal rectally suppository suppositories
+inhaled inhalation nebulised nebulized inhaler
+intranasal nasal nasally
+transdermal patch patches
+"""
+_ROUTES = {
+    word: frozenset(map(base, line.split()))
+    for line in _ROUTES_TEXT.strip().split("\n")
+    for word in line.split()[:3]
+}
+_BEGINNING = 6  # letters in which two forms of one word agree at least
+_ENDINGS_TEXT = """
+a ag age al ant ar ary at ate ated ation e eal ed ency ent er es est i ia iac ial ian iat iatr ic
+ical ies in ing ion is ist ity iv ive ization ize ous s sis tic tion um us y
+"""
+_ENDINGS = frozenset(("", *_ENDINGS_TEXT.split()))
+_NOUN = 7  # letters of a noun that its forms share
+_SHORTEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What a passage must have: one of the words, one of the phrases, or what the pattern finds."""
+
+    text: str
+    words: frozenset[str] = frozenset()
+    phrases: tuple[str, ...] = ()
+    pattern: re.Pattern[str] | None = None
+    opposite: re.Pattern[str] | None = None  # a text without it is enough
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text has it, in whatever spelling."""
+        if self.pattern is not None and self.pattern.search(_plain(text)):
+            return True
+        if self.opposite is not None:
+            return self.opposite.search(_plain(text)) is None
+        if vocabulary(text).among(self.words) or any(
+            _is_form(word, other)
+            for word in self.words
+            for other in _by_beginning(text).get(word[:_BEGINNING], ())
+        ):
+            return True
+        return any(f" {phrase} " in _in_a_row(text) for phrase in self.phrases)
+
+
+@lru_cache(maxsize=256)
+def subject_terms(question: str) -> tuple[Term, ...]:
+    """The terms that name what a question is about."""
+    if language_of(question):  # whose small words are not known
+        return ()
+    words = [_POSSESSIVE.sub("", word) for word in _WORD.findall(question)]
+    describes = sum(map(_is_content, words)) >= _DESCRIBING
+    naming = _after(words, _ATTACHED) if describes else _naming(question, words)
+    phrases = _phrases(words)
+    found: dict[str, Term] = {}
+    taken: set[int] = set()
+    for at, word in enumerate(words):
+        if at in taken:
+            continue
+        term, length = _numbered(words, at)
+        if term is None:
+            term, length = _signed(words, at, describes=describes)
+        taken.update(range(at, at + length))
+        if term is None and (at in naming or _is_code(word)) and _is_content(word):
+            term = _plain_term(word)
+        elif term is not None and length == 1 and at not in naming and term.opposite is None:
+            term = None
+        if term is not None:
+            found.setdefault(term.text, _with(term, phrases.get(at, ())))
+    return tuple(found.values())
+
+
+def _with(term: Term, phrases: tuple[str, ...]) -> Term:
+    return replace(term, phrases=term.phrases or phrases)
+
+
+def _naming(question: str, words: Sequence[str]) -> frozenset[int]:
+    """The places of the words that can name the subject."""
+    every = frozenset(range(len(words)))
+    what = _WHAT_IS.match(question)
+    rest = question[what.end() :] if what else question
+    if not _WHOLE_SENTENCE.match(question) and not _VERB.search(rest):
+        return every
+    return _after(words, _PREPOSITIONS)
+
+
+def _after(words: Sequence[str], prepositions: frozenset[str]) -> frozenset[int]:
+    """The places of what follows one of the prepositions, up to another or to a new clause."""
+    places: set[int] = set()
+    inside = False
+    for at, word in enumerate(words):
+        low = word.casefold()
+        if low in prepositions:
+            inside = True
+        elif low in _PREPOSITIONS or low in _NEW_CLAUSE or _VERB.fullmatch(low):
+            inside = False
+        elif inside:
+            places.add(at)
+    return frozenset(places)
+
+
+def _is_code(word: str) -> bool:
+    """Whether a word is a code: J18.9, HER2, BNT162b2."""
+    return (
+        any(map(str.isdigit, word))
+        and any(map(str.isalpha, word))
+        and not (re.fullmatch(r"[\d.,]+([^\W\d_]+)", word) is not None)
+    )
+
+
+def _is_content(word: str) -> bool:
+    low = folded(word)
+    return (
+        (len(low) >= _SHORTEST or (len(low) == 2 and word.isupper()))
+        and low not in LIGHT
+        and low not in _MEASURED
+        and base(low) not in _ASKING
+        and bool(analyse(word).terms)
+        and not all(base(part) in _ASKING or part in LIGHT for part in _PART.findall(low))
+        and not any(map(str.isdigit, low[:1]) if not _is_code(word) else ())
+        and not names_people(word)
+    )
+
+
+def _plain_term(word: str) -> Term:
+    if route := _ROUTES.get(folded(word)):
+        return Term(word, route)
+    found = analyse(word)
+    if found.forms:  # a code or a compound: as a whole
+        return Term(word, frozenset(found.forms[-1:]), (" ".join(stems(word)),))
+    return Term(word, _ORGANS.get(base(word)) or frozenset({base(word)}))
+
+
+def _numbered(words: Sequence[str], at: int) -> tuple[Term | None, int]:
+    """A word with the number or letter after it, as in type 2 and stage IV."""
+    if at + 1 >= len(words) or not _DESIGNATOR.fullmatch(words[at + 1]):
+        return None, 1
+    head, mark = folded(words[at]), folded(words[at + 1])
+    after = folded(words[at + 2]) if at + 2 < len(words) else ""
+    if not head.isalpha() or len(head) < 4 or head in _NO_HEADS or after in _MEASURED:
+        return None, 1
+    forms = {mark}
+    if mark in _NUMERALS:
+        forms.add(str(_NUMERALS.index(mark) + 1))
+    elif mark.isdigit() and 0 < int(mark) <= len(_NUMERALS):
+        forms.add(_NUMERALS[int(mark) - 1])
+    alone = "|".join(sorted(map(re.escape, forms)))
+    digits = "|".join(form for form in sorted(forms) if form.isdigit())
+    short = rf"(?:{digits})[a-z]{{1,3}}" if digits else f"{re.escape(mark)}v"
+    listed = r"(?:[\divx]{1,4}[abc]?|[a-h]|and|or|to|through)"
+    last = rf"(?:{alone})[abc]?" if max(map(len, forms)) > 1 or mark.isdigit() else alone
+    between = r"(?:[\W_]+(?!and|or|with)[a-z]{3,}){0,3}[\W_]{0,3}(?:of )?"  # performance status of
+    pattern = (
+        rf"(?<![^\W_]){re.escape(head)}s?{between}(?:{listed}[\W_]{{1,4}}){{0,4}}{last}(?![^\W_])"
+        rf"|(?<![^\W_]){re.escape(head[0])}{short}(?![^\W_])"  # T2DM, HCV
+    )
+    return Term(f"{words[at]} {words[at + 1]}", pattern=re.compile(pattern)), 2
+
+
+def _signed(words: Sequence[str], at: int, *, describes: bool = False) -> tuple[Term | None, int]:
+    """A word with a sign that has an opposite: HER2-positive, reduced ejection fraction."""
+    parts = [folded(part) for part in _PART.findall(words[at])]
+    if len(parts) > 1 and parts[-1] in _SIGNED:
+        of = r"[\W_]*".join(map(re.escape, parts[:-1]))
+        sign = r"\+" if parts[-1] == "positive" else r"[-\u2212](?!\w)"
+        pattern = (
+            rf"(?<![^\W_]){of}(?:[\W_]+{parts[-1]}|{sign})|{parts[-1]}\s+(?:for\s+)?{of}(?![^\W_])"
+        )
+        return Term(words[at], pattern=re.compile(pattern)), 1
+    if at + 1 < len(words) and folded(words[at + 1]) in _SIGNED and _is_content(words[at]):
+        term, _ = _signed([f"{words[at]}-{words[at + 1]}"], 0)
+        return term and Term(f"{words[at]} {words[at + 1]}", pattern=term.pattern), 2
+    low = folded(words[at])
+    if low in _OPPOSITES and at + 1 < len(words) and _is_content(words[at + 1]):
+        noun = re.escape(folded(words[at + 1])[:_NOUN])
+        between = r"(?:[\W_]+(?:and|or|/)?[\W_]*[^\W_]+)?[\W_]+"
+        said, other = (
+            re.compile(rf"(?<![^\W_]){one}{between}{noun}") for one in (low, _OPPOSITES[low])
+        )
+        return Term(words[at], pattern=said, opposite=other if describes else None), 1
+    return None, 1
+
+
+def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """The other names of the conditions that some words name, by the places of the words."""
+    placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
+    found: dict[int, tuple[str, ...]] = {}
+    for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
+        for at, _ in placed[start:end]:
+            found[at] = others
+    return found
+
+
+def lacking(terms: Sequence[Term], *texts: str) -> tuple[Term, ...]:
+    """The terms that none of these texts has."""
+    whole = "\n".join(texts)
+    return tuple(
+        term
+        for term in terms
+        if not (
+            any(term.is_in(text) for text in texts) if term.opposite is None else term.is_in(whole)
+        )
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _plain(text: str) -> str:
+    return folded(text)
+
+
+def _is_form(word: str, other: str) -> bool:
+    """Whether two stems differ in a common ending only: albuminuria, not prednisolone."""
+    shared = next(
+        (at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b),
+        min(len(word), len(other)),
+    )
+    return {word[shared:], other[shared:]} <= _ENDINGS
+
+
+@lru_cache(maxsize=4_096)
+def _by_beginning(text: str) -> Mapping[str, tuple[str, ...]]:
+    """The longer words of a text by their first letters."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word in vocabulary(text).every:
+        if len(word) >= _BEGINNING:
+            found[word[:_BEGINNING]] = (*found.get(word[:_BEGINNING], ()), word)
+    return found
+
+
+@lru_cache(maxsize=4_096)
+def _in_a_row(text: str) -> str:
+    return f" {' '.join(stems(text))} "
