@@ -238,3 +238,34 @@ def test_runs_of_different_rules_are_not_gated_silently(folder: Path, said: Said
         assert said("eval", "gate", "--baseline", baseline, "--current", ids["doc"])[0] == 0
     report = said("eval", "compare", ids["exact"], ids["doc"])[1]
     assert any("here both are scored by document" in line for line in report["warnings"])
+
+
+OWN_AND_WHOLE = """
+name: both
+version: v1
+queries:
+  - query_id: q1
+    query_text: alpha
+    relevant_docs:
+      - {doc_id: "D1:chunk_0", grade: 3}
+      - {doc_id: "D1", grade: 3}
+"""
+
+
+@pytest.mark.req("E1", "K14")
+def test_a_result_that_brings_a_chunk_and_its_document_is_one_result_on_every_command(
+    folder: Path, said: Said
+) -> None:
+    Path("both.yaml").write_text(OWN_AND_WHOLE)
+    path = write("two.json", {"q1": ["D1:chunk_0", "D2:chunk_0"]})
+    asked = ("-m", "P@2 P@5")
+    run = said("eval", "run", "-t", "both.yaml", "--run", path, "--tag", "a", *asked)[1]
+    shown = said("eval", "show", "a", *asked)[1]
+    side = said("eval", "compare", "a", "a", *asked)[1]["aggregate_b"]["measures"]
+    Path("both.qrels").write_text("q1 0 D1:chunk_0 3\nq1 0 D1 3\n")
+    scored = said("score", "both.qrels", path, *asked)[1]
+    expected = {"precision_at_2": 0.5, "precision_at_5": 0.2}
+    for found in (run["metrics"], shown["metrics"]):
+        assert {key: found[key] for key in expected} == expected
+    assert scored["runs"][0]["metrics"] == expected
+    assert side == {"P@2": 0.5, "P@5": 0.2}
