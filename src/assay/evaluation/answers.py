@@ -29,9 +29,7 @@ def score_answers(
 ) -> dict[Measure, MeasureValue]:
     """Each answer measure over the records; None with a reason where it applies to none of them."""
     results: dict[Measure, MeasureValue] = {}
-    records = [
-        replace(one, number_expected=any(map(numbers, one.must_contain))) for one in records
-    ]
+    records = [replace(one, number_expected=any(map(numbers, one.must_contain))) for one in records]
     for measure in parse_measures(measures):
         if measure.definition.family is not Family.ANSWER or measure.definition.answer is None:
             raise UsageError(f"{measure} is not a measure of answers", hint=ANSWER_MEASURES)
