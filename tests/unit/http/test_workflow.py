@@ -356,7 +356,8 @@ def test_step_6_speaks_of_what_differs_most(small: TestClient) -> None:
     text = small.post("/api/evaluation/report", json=body).text
     assert "perform" not in text.split("## Insights")[1]
     assert (
-        "- By speaker, groups of fewer than 3 queries are not compared: Clinician (2 queries)" in text
+        "- By speaker, groups of fewer than 3 queries are not compared: Clinician (2 queries)"
+        in text
     )
     same = dict.fromkeys(speakers, speakers["PATIENT"])
     body = {**whole_result(), "speaker_specific_metrics": same}
