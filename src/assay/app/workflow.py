@@ -24,6 +24,7 @@ from assay.evaluation.defaults import workflow_measures
 from assay.evaluation.insights import (
     GroupMeans,
     Insight,
+    large_enough,
     parse_targets,
     target_insights,
     widest_gaps,
@@ -535,6 +536,11 @@ def _beside(patient: Metrics, clinician: Metrics) -> list[Insight]:
         GroupMeans(name, _by_measure(row), int(row.get(COUNT) or 0))
         for name, row in (("Patient", patient), ("Clinician", clinician))
     ]
+    counts = [row.get(COUNT) for row in (patient, clinician)]
+    if None not in counts:  # nobody has to say how many queries there were
+        large, left_out = large_enough("speaker", sides)
+        if len(large) < len(sides):
+            return left_out
     gaps = widest_gaps(sides)
     if not gaps:
         return [Insight("Patient and clinician queries perform alike")]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
 from assay.evaluation.defaults import ANSWER_MEASURES
 from assay.evaluation.scope import answerable
 from assay.evaluation.scores import ends, rounded
+from assay.evidence.numbers import numbers
 from assay.measures.answers import AnswerRecord
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
@@ -27,6 +29,7 @@ def score_answers(
 ) -> dict[Measure, MeasureValue]:
     """Each answer measure over the records; None with a reason where it applies to none of them."""
     results: dict[Measure, MeasureValue] = {}
+    records = [replace(one, number_expected=any(map(numbers, one.must_contain))) for one in records]
     for measure in parse_measures(measures):
         if measure.definition.family is not Family.ANSWER or measure.definition.answer is None:
             raise UsageError(f"{measure} is not a measure of answers", hint=ANSWER_MEASURES)

@@ -11,17 +11,15 @@ a bad ranking. ``doubts`` says so.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from assay.hits.chunk_ids import of_judged_documents, what_to_do
 from assay.model.ranking import CHUNK_SEPARATOR, Match, document_id, unanimous
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import GoldenQuery, Judgment, Level, TestSet
 from assay.plural import counted
 
-_BETWEEN = re.compile(r"[\W_]")
-"""Where the id of a document may end within that of a chunk."""
 _NUMBERED = re.compile(r".*[0-9A-Za-z]([\W_]+[A-Za-z]*)[0-9]+")
 """An id that ends like that of a chunk: ``doc7#3``, ``doc7_p2``, ``doc7-0001``."""
 
@@ -38,7 +36,7 @@ class Documents:
         chunk, document = result.chunk_id, result.doc_id
         if self.separator != CHUNK_SEPARATOR and document == document_id(chunk):
             # the engine named none, so the id was read in the usual way
-            document = document_id(chunk, self.separator) if self.separator in chunk else document
+            document = document_id(chunk, self.separator)
         return self.pairs.get(chunk, document) if document == chunk else document
 
     def judged(self, one: Judgment) -> str | None:
@@ -81,9 +79,8 @@ def doubts(
         for result in outcome.results
     }
     alone = {name for name, owner in owners.items() if name == owner and name not in wanted}
-    found = {name: document for name in sorted(alone) if (document := _begins(name, wanted))}
-    if found:
-        return [_of_judged_documents(found)]
+    if note := of_judged_documents(alone, wanted):
+        return [note]
     if chunks := _without_documents(asked, documents, owners, wanted):
         return [
             f"{counted(len(chunks), 'expected chunk')} came back and no expected document: "
@@ -113,21 +110,6 @@ def _without_documents(
     )
 
 
-def _begins(name: str, wanted: set[str]) -> str | None:
-    """The longest judged document whose id this one begins with."""
-    ends = [at.start() for at in _BETWEEN.finditer(name)]
-    return next((name[:end] for end in reversed(ends) if name[:end] in wanted), None)
-
-
-def _of_judged_documents(found: Mapping[str, str]) -> str:
-    first, document = next(iter(found.items()))
-    rest = (name.removeprefix(owner) for name, owner in found.items())
-    return (
-        f"{counted(len(found), 'retrieved id')} may be of judged documents and cannot count as "
-        f"such: {first} (of {document}?); {_what_to_do(map(_separator, rest))}"
-    )
-
-
 def _by_document_in_vain(
     asked: Sequence[GoldenQuery], documents: Documents, alone: set[str]
 ) -> list[str]:
@@ -142,21 +124,10 @@ def _by_document_in_vain(
     shown = next(name for name in sorted(alone) if own.intersection(_ending(name)))
     return [
         "results are matched by document, but no judged id names one, so each stands for itself: "
-        f"{shown} is compared as a whole; {_what_to_do(one for one in shapes if one in own)}"
+        f"{shown} is compared as a whole; {what_to_do(one for one in shapes if one in own)}"
     ]
 
 
 def _ending(name: str) -> Iterator[str]:
     if found := _NUMBERED.fullmatch(name):
         yield found[1]
-
-
-def _separator(rest: str) -> str:
-    """What stands between document and number: ``#`` of ``#3``, ``_p`` of ``_p2``."""
-    found = re.match(r"[\W_]+[A-Za-z]*(?=[0-9]+$)|[\W_]+", rest)
-    return found[0] if found else rest[:1]
-
-
-def _what_to_do(separators: Iterable[str]) -> str:
-    ((likely, _),) = Counter(separators).most_common(1)
-    return f'name what separates them (chunk_separator, as in "{likely}") or return doc_id as well'

@@ -23,6 +23,7 @@ from assay.plural import counted
 WORTH_SAYING = 0.03  # a difference between groups that a reader should hear of
 FEW_QUERIES = 10
 TOO_FEW = 3  # groups smaller than this say nothing
+SHOWN_GROUPS = 3
 MOST_GAPS = 2  # measures that are spoken of for each kind of group
 NO_GROUP = "(none)"
 _TARGET = re.compile(r"(?P<measure>.+?)\s*(?P<sign>>=|≥|>|<=|≤|<|=)\s*(?P<amount>[^<>=≥≤]*)")
@@ -138,8 +139,8 @@ def insights(
     """Sentences about targets, then about groups; ``groups`` by what they are groups of."""
     found = target_insights(overall, targets)
     for kind, members in groups.items():
-        large = [g for g in members if g.queries >= TOO_FEW and g.name != NO_GROUP]
-        found += [_gap_insight(kind, gap) for gap in widest_gaps(large)]
+        large, left_out = large_enough(kind, members)
+        found += [*(_gap_insight(kind, gap) for gap in widest_gaps(large)), *left_out]
     return tuple(found)
 
 
@@ -151,6 +152,21 @@ def target_insights(
         _target_insight(target, overall.get(str(target.measure)), decimals)
         for target in targets
         if not target.usual or overall.get(str(target.measure)) is not None
+    ]
+
+
+def large_enough(
+    kind: str, members: Sequence[GroupMeans]
+) -> tuple[list[GroupMeans], list[Insight]]:
+    """The groups that have queries enough to be compared, and a sentence about the others."""
+    named = [group for group in members if group.name != NO_GROUP]
+    large = [group for group in named if group.queries >= TOO_FEW]
+    small = [f"{g.name} ({counted(g.queries, 'query')})" for g in named if g.queries < TOO_FEW]
+    if not small or len(named) < 2:
+        return large, []
+    listed = ", ".join([*small[:SHOWN_GROUPS], *(["..."] if len(small) > SHOWN_GROUPS else [])])
+    return large, [
+        Insight(f"By {kind}, groups of fewer than {TOO_FEW} queries are not compared: {listed}")
     ]
 
 

@@ -156,21 +156,43 @@ def targets_of(
 ) -> Targets:
     """What the rule looks for in the results of these queries.
 
-    ``by_level`` tells expected chunks from expected documents, so that measures of chunks can leave
-    documents out: usually so, unless results are matched by document anyway.
+    ``by_level`` tells expected chunks from expected documents: documents count where a query
+    expects no chunk, and measures of chunks leave such queries out. It is usual unless results are
+    matched by document anyway.
     """
+    if by_level is None:
+        by_level = rule is not Match.DOC
     wanted = [
-        _indexed(_targets(query.relevant_docs, rule, archive or {}, documents)) for query in queries
+        _indexed(_wanted(query, rule, archive or {}, documents, by_level=by_level))
+        for query in queries
     ]
     counts = [len(one.targets) for one in wanted]
     every = [target for one in wanted for target in one.targets]
     at = np.repeat(np.arange(len(wanted), dtype=np.int64), counts)
     levels = None
-    if by_level or (by_level is None and rule is not Match.DOC):
+    if by_level:
         marks = np.array([target.document for target in every], dtype=np.bool_)
         levels = marks if marks.any() else None
     grades = np.array([target.grade for target in every], dtype=np.int64)
     return Targets(queries, wanted, (at, grades), levels, documents)
+
+
+def _wanted(
+    query: GoldenQuery,
+    rule: Match,
+    archive: Mapping[str, ChunkPlace],
+    documents: Documents,
+    *,
+    by_level: bool,
+) -> list[Target]:
+    """What the rule looks for: the chunks that the query expects, else its documents.
+
+    Otherwise what counts would hang on whether ids tell which of the documents a chunk is part of.
+    """
+    found = _targets(query.relevant_docs, rule, archive, documents)
+    if by_level and any(one.grade > 0 and not one.document for one in found):
+        return [one for one in found if not one.document]
+    return found
 
 
 def _indexed(found: list[Target]) -> QueryTargets:
@@ -247,7 +269,8 @@ def graded_ranks(
 ) -> dict[int, int]:
     """The grade of each result that brings something judged, by its rank."""
     grades: dict[int, int] = {}
-    wanted = _indexed(_targets(query.relevant_docs, rule, archive, documents))
+    by_level = rule is not Match.DOC
+    wanted = _indexed(_wanted(query, rule, archive, documents, by_level=by_level))
     for rank, target in _found(scored_order(outcome), wanted, documents):
         grades[rank] = max(target.grade, grades.get(rank, target.grade))
     return grades

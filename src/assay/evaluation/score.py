@@ -19,6 +19,7 @@ from assay.measures.base import NO_RELEVANT, Column, Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.ranking import CHUNK_SEPARATOR, Match, MatchName, RankBy, RankByName, Ties
 from assay.model.sampling import Sampling
+from assay.model.scoring import Scoring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -111,6 +112,8 @@ def score_quietly(
         sampling=sampling or Sampling(),
         clusters=clusters,
     )
+    rule = Scoring(match=options.match, chunk_separator=chunk_separator).notes
+    scores = replace(scores, summary=replace(scores.summary, rule=rule))
     return _positives(scores, hits) if chosen is Protocol.POSITIVES_ONLY else scores
 
 

@@ -297,6 +297,7 @@ class Summary:
     extra: int
     left_out: int = 0
     odd: tuple[str, ...] = ()  # what whoever read the run found odd
+    rule: tuple[str, ...] = ()  # how results are matched, where it is not the usual
 
     @property
     def n(self) -> int:
@@ -330,6 +331,7 @@ class Summary:
             {depth: shares[chosen] for depth, shares in self.judged_at.items()},
             self.extra,
             odd=self.odd,
+            rule=self.rule,
         )
 
     def alarms(self) -> list[str]:
@@ -351,11 +353,11 @@ class Summary:
             "ties decided ranks of judged results": self.ties,
             f"{WORTH_SAYING:.0%} or more of the top results are unjudged": holes,
         }
-        return [remark for remark, holds in said.items() if holds]
+        return [*self.rule, *(remark for remark, holds in said.items() if holds)]
 
     def notes(self) -> list[str]:
         """Sentences for a reader, the grave ones first."""
-        notes = self.alarms()
+        notes = [*self.alarms(), *self.rule]
         if self.missing:
             notes.append(
                 f"{share_of(self.missing, self.n, 'query', 'is')} missing from the run: scored 0"

@@ -79,6 +79,14 @@ def judge_frame(
         raise duplicate_rows(place, twice.query, twice.doc, twice.first, twice.second) from None
 
 
+def has_ids_with(value: Any, place: str, separators: Sequence[str]) -> bool:
+    """Whether ids of documents hold one of these."""
+    if not separators:
+        return False
+    _, doc, _ = scored_columns(value, place)
+    return any(bool(doc.str.contains(mark, literal=True).any()) for mark in separators)
+
+
 def _reduce(qrels: Qrels, index: JudgedIndex, rows: FrameRows) -> JudgedHits:
     """Reduce in blocks of whole queries that fit the CPU cache."""
     builder = TableBuilder(qrels)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import InputError, UsageError
+from assay.hits.chunk_ids import of_judged_documents
 from assay.hits.numbers import in_float32
 from assay.measures.table import JudgedHits, build_table
 from assay.model.ranking import (
@@ -75,6 +76,7 @@ def judge_live(
     retrieved, top = np.zeros(count, dtype=np.int64), np.full(count, -np.inf)
     tied = np.zeros(count, dtype=np.int64)
     rising, repeated = 0, []
+    alone: set[str] = set()
     for at, query in enumerate(qrels.queries):
         judged += [(at, unit.grade) for unit in units[at]]
         results = run.get(query, [])
@@ -85,7 +87,9 @@ def judge_live(
         rising += not fell
         if ranking and ranking[0].score is not None and fell:
             top[at] = ranking[0].score
-        found = _found(ranking, units[at], match, separator, pairs)
+        owners = [document_of(result, separator, pairs) for result in ranking]
+        alone.update(r.id for r, owner in zip(ranking, owners, strict=True) if r.id == owner)
+        found = _found(ranking, owners, units[at], match)
         rows += [(at, rank, grade) for rank, grade in found]
         tied[at] = _ties(ranking, [rank for rank, _ in found])
     hits, every = np.array(rows, dtype=np.int64).reshape(-1, 3), np.array(judged, dtype=np.int64)
@@ -103,6 +107,8 @@ def judge_live(
     notes = [order_kept(rising, count)] if rising else []
     if any(repeated):
         notes.append(repeats_kept(repeated))
+    if doubt := of_judged_documents(alone - set(qrels.docs), _relevant_documents(qrels, separator)):
+        notes.append(doubt)
     return replace(table, notes=tuple(notes)) if notes else table
 
 
@@ -195,7 +201,7 @@ def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
         zip(qrels.query.tolist(), qrels.docs, qrels.grade.tolist(), strict=True)
     ):
         if match is Match.EXACT:
-            units[at].append(Unit(doc, grade))
+            units[at].append(Unit(doc, grade, qrels.spans.get(row, ())))
             continue
         key = qrels.documents.get(row) or document_id(doc, separator)
         if match is Match.SPAN and row in qrels.spans:
@@ -209,26 +215,52 @@ def _units(qrels: Qrels, match: Match, separator: str) -> list[list[Unit]]:
     return units
 
 
+def _relevant_documents(qrels: Qrels, separator: str) -> set[str]:
+    return {
+        qrels.documents.get(row) or document_id(doc, separator)
+        for row, (doc, grade) in enumerate(zip(qrels.docs, qrels.grade.tolist(), strict=True))
+        if grade > 0
+    }
+
+
 def _found(
-    ranking: list[Result],
-    units: list[Unit],
-    match: Match,
-    separator: str,
-    pairs: Mapping[str, str],
+    ranking: list[Result], owners: list[str], units: list[Unit], match: Match
 ) -> list[tuple[int, int]]:
     """(rank, grade) of each unit at the first result that covers it."""
+    if match is Match.EXACT:
+        return _found_by_id(ranking, owners, {unit.key: unit for unit in units})
     by_key: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:
         by_key[unit.key].append(unit)
     waiting = {key: _Waiting(here) for key, here in by_key.items()}
     found: list[tuple[int, int]] = []
-    for rank, result in enumerate(ranking, 1):
-        key = result.id if match is Match.EXACT else document_of(result, separator, pairs)
+    for rank, (result, key) in enumerate(zip(ranking, owners, strict=True), 1):
         if key in waiting:
             found += [(rank, unit.grade) for unit in waiting[key].take(result)]
             if not waiting[key].units:
                 del waiting[key]
     return found
+
+
+def _found_by_id(
+    ranking: list[Result], owners: list[str], waiting: dict[str, Unit]
+) -> list[tuple[int, int]]:
+    """The same by ids: that of the result, or that of its document (half of a judged span)."""
+    found: list[tuple[int, int]] = []
+    for rank, (result, owner) in enumerate(zip(ranking, owners, strict=True), 1):
+        if result.id in waiting:
+            found.append((rank, waiting.pop(result.id).grade))
+        if owner in waiting and _holds_one(waiting[owner].spans, result.spans):
+            found.append((rank, waiting.pop(owner).grade))
+    return found
+
+
+def _holds_one(judged: Sequence[Span], spans: Sequence[Span]) -> bool:
+    """Is half of one judged span covered? Where either side is not known, anything will do."""
+    if not judged or not spans:
+        return True
+    units = [Unit("", 0, (span,)) for span in judged]
+    return bool(_enough_covered(_pieces(units), len(units), sorted(spans)).any())
 
 
 class _Waiting:

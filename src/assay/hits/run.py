@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from assay.errors import InputError, UsageError
 from assay.hits import frames
+from assay.hits.chunk_ids import holds
 from assay.hits.columns import is_columns, is_frame
 from assay.hits.dict_reduce import checked_scores, judge_dicts
 from assay.hits.json_input import run_from_json, run_from_mapping
@@ -17,7 +18,15 @@ from assay.hits.numbers import shown
 from assay.hits.sources import Kind, Source, read_all, sniff, source
 from assay.hits.trec_lines import RunRows, read_run_lines
 from assay.hits.trec_stream import IrregularTextError, duplicate_in_run, judge_trec_stream
-from assay.model.ranking import CHUNK_SEPARATOR, LiveRun, Match, RankBy, ScoreRun, Ties
+from assay.model.ranking import (
+    CHUNK_SEPARATOR,
+    LiveRun,
+    Match,
+    RankBy,
+    ScoreRun,
+    Ties,
+    document_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,6 +168,7 @@ def _judge_file(qrels: Qrels, origin: Source, options: RunOptions) -> JudgedHits
         return judge_trec_stream(
             qrels,
             origin,
+            separators=_separators(qrels, options),
             float32=options.float32,
             extra_columns=options.extra_columns,
             progress=options.progress,
@@ -207,7 +217,7 @@ def _judge_any(
         lists: LiveRun = run  # type: ignore[assignment]  # not mappings: lists
         return _judge_lists(qrels, lists, options, options.rank_by or usual)
     scores: ScoreRun = run  # type: ignore[assignment]  # checked just above
-    if options.plain:
+    if options.plain and not _has_chunks(scores, _separators(qrels, options)):
         return judge_dicts(qrels, scores, float32=options.float32)
     checked_scores(scores.values(), scores)
     rank_by = options.rank_by or RankBy.SCORE
@@ -227,6 +237,26 @@ def _judge_lists(qrels: Qrels, run: LiveRun, options: RunOptions, rank_by: RankB
 
 
 def _judge_frame(qrels: Qrels, frame: Any, place: str, options: RunOptions) -> JudgedHits:
-    if options.plain:
+    if options.plain and not frames.has_ids_with(frame, place, _separators(qrels, options)):
         return frames.judge_frame(qrels, frame, place=place, float32=options.float32)
     return _judge_any(qrels, frames.run_from_frame(frame, place), options)
+
+
+def _separators(qrels: Qrels, options: RunOptions) -> tuple[str, ...]:
+    """What marks the id of a chunk, where a chunk may bring a judged document.
+
+    Where all judgments are of chunks there is nothing to look for.
+    """
+    if qrels.documents:
+        return ("",)  # pairs decide, whatever form ids have
+    if options.separator == CHUNK_SEPARATOR:
+        return (CHUNK_SEPARATOR,) if qrels.judges_documents else ()
+    whole = any(document_id(doc, options.separator) == doc for doc in qrels.docs)
+    return (options.separator, CHUNK_SEPARATOR) if whole else ()
+
+
+def _has_chunks(run: ScoreRun, separators: tuple[str, ...]) -> bool:
+    try:
+        return any(holds("\n".join(ids), mark) for mark in separators for ids in run.values())
+    except TypeError:
+        return False  # an id is no text: whoever reads it says so

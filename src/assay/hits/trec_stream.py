@@ -24,6 +24,7 @@ from assay.hits.blocks import (
     reduce_block,
     text_index,
 )
+from assay.hits.chunk_ids import holds
 from assay.hits.fields import Text, evened_out
 from assay.hits.numbers import in_float32
 from assay.hits.rows import place_of
@@ -44,11 +45,21 @@ def judge_trec_stream(
     *,
     float32: bool = False,
     extra_columns: bool = False,
+    separators: Iterable[str] = (),
     progress: Progress | None = None,
 ) -> JudgedHits:
-    """The judged-hits table of a TREC run file, in memory that does not grow with its length."""
+    """The judged-hits table of a TREC run file, in memory that does not grow with its length.
+
+    Text that holds one of ``separators`` is irregular: it may name chunks of judged documents.
+    """
     index = text_index(qrels)
-    reader = _Reader(origin, float32=float32, extra_columns=extra_columns, progress=progress)
+    reader = _Reader(
+        origin,
+        float32=float32,
+        extra_columns=extra_columns,
+        separators=tuple(one.encode() for one in separators),
+        progress=progress,
+    )
     try:
         try:
             return _reduce(qrels, index, reader.blocks())
@@ -66,7 +77,7 @@ def _reduce(qrels: Qrels, index: JudgedIndex, blocks: Iterable[TextRows]) -> Jud
 
 
 class IrregularTextError(Exception):
-    """Every line is valid, but an id contains what the array reader takes for a blank."""
+    """Lines are valid, but an id holds what the array reader takes for a blank, or is a chunk's."""
 
 
 class _Reader:
@@ -78,11 +89,13 @@ class _Reader:
         *,
         float32: bool,
         extra_columns: bool,
+        separators: tuple[bytes, ...],
         progress: Progress | None,
     ) -> None:
         self._origin = origin
         self._float32 = float32
         self._extra_columns = extra_columns
+        self._separators = separators
         self._progress = progress
         self._step = limits.STREAM_CHUNK_BYTES
 
@@ -95,6 +108,8 @@ class _Reader:
         with self._origin.open() as stream:
             for data, is_last in with_last(pieces(stream, lambda: self._step)):
                 refuse_long_lines(data, self._origin.name, line)
+                if any(holds(data, mark) for mark in self._separators):
+                    raise IrregularTextError
                 rows, as_is = self._rows(held, data, line)
                 line += len(rows) - held_lines if rows and as_is else _lines(data)
                 if rows is not None and is_last:

@@ -13,8 +13,9 @@ so.
 - ``EmptyResultRate``: queries for which nothing came back.
 
 An answerer that fails must not look better than one that answers badly. So a query that failed,
-in searching or in answering, counts in all but the last as an answer that is not covered, not
-grounded, not supported and no refusal, wherever the system was to answer at all.
+in searching or in answering, counts as a wrong answer, in the measures of what the test set
+expects of it: citations and required strings where there is evidence, numbers where a required
+string holds one, a refusal where that is the right answer.
 ``EmptyResultRate`` leaves out queries whose search failed; ``failed_queries`` counts them. A query
 that a run never came to ask, since it was cut short, counts as one without results, and as an
 answer that failed.
@@ -41,7 +42,8 @@ class AnswerRecord:
     ``results`` is how many passages the search found; ``failed`` says that the search ended in an
     error, ``answer_failed`` that answering did, ``unasked`` that the run was cut short before it.
     ``known_citations`` are the cited ids that exist in the index the run was made with, and
-    ``numbers`` what came of checking its numbers.
+    ``numbers`` what came of checking its numbers. ``number_expected``: a required string holds one
+    (``score_answers`` sees to it).
     """
 
     query_id: str
@@ -55,6 +57,7 @@ class AnswerRecord:
     answer_failed: bool = False
     numbers: NumberCheck | None = None
     unasked: bool = False
+    number_expected: bool = False
 
 
 def citation_coverage(records: Sequence[AnswerRecord]) -> MeasureValue:
@@ -64,7 +67,7 @@ def citation_coverage(records: Sequence[AnswerRecord]) -> MeasureValue:
         and bool(answer.citations)
         and r.known_citations.issuperset(answer.citations)
         for r, answer in _answers(records)
-        if answer is None or answer.grounded
+        if (r.expect is Expect.EVIDENCE if answer is None else answer.grounded)
     ).or_because("no grounded answer was stored")
 
 
@@ -82,8 +85,12 @@ def number_support(records: Sequence[AnswerRecord]) -> MeasureValue:
     return _share(
         answer is not None and r.numbers is not None and not r.numbers.unsupported
         for r, answer in _answers(records)
-        if answer is None or (r.numbers is not None and r.numbers.stated)
+        if (_expects_number(r) if answer is None else r.numbers is not None and r.numbers.stated)
     ).or_because("no answer states a number that was checked")
+
+
+def _expects_number(record: AnswerRecord) -> bool:
+    return record.number_expected and record.expect is Expect.EVIDENCE
 
 
 def refusal_correctness(records: Sequence[AnswerRecord]) -> MeasureValue:

@@ -1,8 +1,9 @@
 """Which share of the first results is relevant?
 
-``P@k = relevant in the top k / k``: the divisor stays k where fewer results came back.
-A result that brings several judged passages counts for each of them, as far as k goes.
-``Rprec`` is the precision at rank R, R being the number of relevant documents of the query.
+``P@k = relevant results in the top k / k``: the divisor stays k where fewer results came back. A
+result counts once, whatever number of judged passages it brings.
+``Rprec`` is the precision at rank R, R being the number of relevant judgments of the query. Since R
+counts judgments, so does ``Rprec``: the best ranking scores 1 (design/041).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 def precision(hits: JudgedHits, measure: Measure) -> Column:
     """P@k of every query."""
     assert measure.cutoff is not None
-    found = (hits.grade >= measure.integer("rel")) & hits.placed(measure.cutoff)
+    relevant = hits.grade >= measure.integer("rel")
+    found = relevant & hits.lead & hits.within(measure.cutoff)  # the best grade leads
     return Column.full(hits.count(found) / measure.cutoff)
 
 

@@ -30,7 +30,8 @@ class JudgedHits:
 
     ``query``, ``rank``, ``place``, ``grade`` and ``lead`` are parallel: one row per judgment that
     was found. ``rank`` is that of the result that brought it, ``place`` where it counts. ``lead``
-    is True for one row of each result: a result that brings several judgments is one result.
+    is True for one row of each result, that of its best grade: a result that brings several
+    judgments is one result.
     ``ideal_query`` and ``ideal_grade`` list every judgment, retrieved or not, best grade first
     within its query.
 

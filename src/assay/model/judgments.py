@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
+from assay.model.ranking import document_id
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -40,6 +42,11 @@ class Qrels:
     def position(self) -> Mapping[str, int]:
         """Where each query stands in ``queries``."""
         return {query: index for index, query in enumerate(self.queries)}
+
+    @cached_property
+    def judges_documents(self) -> bool:
+        """Whether some judged id is not that of a chunk in the usual form."""
+        return any(document_id(doc) == doc for doc in self.docs)
 
     @cached_property
     def by_query(self) -> Mapping[str, Mapping[str, int]]:

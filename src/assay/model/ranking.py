@@ -47,11 +47,11 @@ def falling(scores: Sequence[float | None]) -> bool:
 class Match(Enum):
     """When is a result the thing that was judged?
 
-    ``EXACT``: it has the judged id. Where results name their document (``assay.evaluate`` and
-    stored runs), a judged document is also found by any of its chunks, and one judged by spans by
-    a chunk that covers at least half of a span. ``DOC``: it belongs to the same document. ``SPAN``:
-    it belongs to the same document and covers at least half of a judged passage, which is a span of
-    a document or all spans of a chunk; where no characters are known, the document decides.
+    ``EXACT``: it has the judged id. A judged document is also found by any of its chunks, and one
+    judged by spans by a chunk that covers at least half of a span. ``DOC``: it belongs to the same
+    document. ``SPAN``: it belongs to the same document and covers at least half of a judged
+    passage, which is a span of a document or all spans of a chunk; where no characters are known,
+    the document decides.
     ``chunk`` is an older word for ``exact``.
     """
 
@@ -71,8 +71,10 @@ CHUNK_SEPARATOR = ":chunk_"
 
 
 def document_id(text: str, separator: str = CHUNK_SEPARATOR) -> str:
-    """The document's part of a chunk's id; any other id as it is."""
+    """The document's part of a chunk's id, in this or the usual form; any other id as it is."""
     head, found, _ = text.rpartition(separator)
+    if not found and separator != CHUNK_SEPARATOR:
+        return document_id(text)
     return head if found else text
 
 

@@ -202,7 +202,7 @@ def test_answers_that_were_not_asked_for_count_as_wrong(workspace: Workspace, ma
     ]
     found = score_answers(answer_records(stored.test_set, answered))
     values = {measure.key: outcome.value for measure, outcome in found.items()}
-    assert (values["citation_coverage"], values["refusal_correctness"]) == (0.2, 0.0)
+    assert (values["citation_coverage"], values["refusal_correctness"]) == (0.25, 0.0)
     assert values["empty_result_rate"] == 0.8
     searched = runs.show(workspace, "part").scores()["metrics"]
     assert searched["empty_result_rate"] == 0.8

@@ -245,3 +245,96 @@ def test_runs_of_different_rules_are_not_gated_silently(folder: Path, said: Said
         assert said("eval", "gate", "--baseline", baseline, "--current", ids["doc"])[0] == 0
     report = said("eval", "compare", ids["exact"], ids["doc"])[1]
     assert any("here both are scored by document" in line for line in report["warnings"])
+
+
+OWN_AND_WHOLE = """
+name: both
+version: v1
+queries:
+  - query_id: q1
+    query_text: alpha
+    relevant_docs:
+      - {doc_id: "D1:chunk_0", grade: 3}
+      - {doc_id: "D1", grade: 3}
+"""
+
+
+@pytest.mark.req("E1", "K14")
+def test_a_result_that_brings_a_chunk_and_its_document_is_one_result_on_every_command(
+    folder: Path, said: Said
+) -> None:
+    Path("both.yaml").write_text(OWN_AND_WHOLE)
+    path = write("two.json", {"q1": ["D1:chunk_0", "D2:chunk_0"]})
+    asked = ("-m", "P@2 P@5")
+    run = said("eval", "run", "-t", "both.yaml", "--run", path, "--tag", "a", *asked)[1]
+    shown = said("eval", "show", "a", *asked)[1]
+    side = said("eval", "compare", "a", "a", *asked)[1]["aggregate_b"]["measures"]
+    Path("both.qrels").write_text("q1 0 D1:chunk_0 3\nq1 0 D1 3\n")
+    scored = said("score", "both.qrels", path, *asked)[1]
+    expected = {"precision_at_2": 0.5, "precision_at_5": 0.2}
+    for found in (run["metrics"], shown["metrics"]):
+        assert {key: found[key] for key in expected} == expected
+    assert scored["runs"][0]["metrics"] == expected
+    assert side == {"P@2": 0.5, "P@5": 0.2}
+
+
+QRELS = "q1 0 D1#0 2\nq2 0 D2#3 2\nq2 0 D5#1 1\nq3 0 D3 2\nq4 0 D4 1\nq4 0 D4:chunk_1 3\n"
+CHUNKED = {
+    "q1": ["D9#1", "D1#4"],
+    "q2": ["D2#1", "D2#3", "D5#9"],
+    "q3": ["X#1", "D3#7"],
+    "q4": ["X#2", "D4:chunk_0", "D4:chunk_1"],
+}
+
+
+def own_form(qrels: str) -> str:
+    lines = ["name: ids", "version: v1", "queries:"]
+    judged: dict[str, list[str]] = {}
+    for line in qrels.splitlines():
+        query, _, name, grade = line.split()
+        judged.setdefault(query, []).append(f'{{doc_id: "{name}", grade: {grade}}}')
+    for query, marks in judged.items():
+        lines.append(f"  - {{query_id: {query}, query_text: {query}, ")
+        lines.append(f"     relevant_docs: [{', '.join(marks)}]}}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.req("E1", "K1")
+@pytest.mark.parametrize("rule", ["exact", "doc"])
+@pytest.mark.parametrize("separator", [":chunk_", "#"])
+def test_score_and_eval_run_agree_on_what_a_hit_is_whatever_form_a_run_has(
+    folder: Path, said: Said, rule: str, separator: str
+) -> None:
+    Path("q.qrels").write_text(QRELS)
+    Path("own.yaml").write_text(own_form(QRELS))
+    write("lists.json", CHUNKED)
+    scored = {
+        query: {name: 9.0 - at for at, name in enumerate(names)} for query, names in CHUNKED.items()
+    }
+    write("scores.json", scored)
+    Path("run.trec").write_text(
+        "".join(
+            f"{query} Q0 {name} 1 {score} t\n"
+            for query, ranking in scored.items()
+            for name, score in ranking.items()
+        )
+    )
+    asked = ("-m", "MRR Recall@5 nDCG@10 P@2", "--match", rule, "--chunk-separator", separator)
+    run = said("eval", "run", "-t", "own.yaml", "--run", "lists.json", *asked)[1]
+    for name in ("lists.json", "scores.json", "run.trec"):
+        (found,) = said("score", "q.qrels", name, *asked)[1]["runs"]
+        assert found["metrics"] == {key: run["metrics"][key] for key in found["metrics"]}, name
+        notes = found["summary"]["notes"]
+        assert ("results are matched by document" in notes) == (rule == "doc")
+        assert any('document and "#"' in note for note in notes) == (separator == "#")
+
+
+@pytest.mark.req("E1")
+def test_score_says_which_ids_may_be_of_judged_documents(folder: Path, said: Said) -> None:
+    Path("q.qrels").write_text(QRELS)
+    path = write("lists.json", CHUNKED)
+    for rule in ("exact", "doc"):
+        (found,) = said("score", "q.qrels", path, "--match", rule)[1]["runs"]
+        (note,) = [one for one in found["summary"]["notes"] if "may be of judged" in one]
+        assert "D3#7 (of D3?)" in note
+        assert 'as in "#"' in note

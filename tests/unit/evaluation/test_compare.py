@@ -390,12 +390,15 @@ def test_a_result_that_covers_two_judged_chunks_serves_both() -> None:
     large = replace(result("D:chunk_0", spans=((0, 60),)), chunker_version=NEW)
     a = stored("a", tests, [QueryOutcome("q", tuple(small))], versions=[OLD])
     b = stored("b", tests, [QueryOutcome("q", (large,))], versions=[NEW])
-    measures = "nDCG@10 nDCG(gain=linear)@10 MAP AP@1 AP@10 Rprec P@1 P@2 Recall@1 bpref infAP"
+    measures = "nDCG@10 nDCG(gain=linear)@10 MAP AP@1 AP@10 Rprec P@1 Recall@1 bpref infAP"
     report = compare_runs(a, b, measures=measures)
     assert set(report.aggregate_b.measures) == {str(m) for m in parse_measures(measures)}
     for name, value in report.aggregate_b.measures.items():
         assert value == pytest.approx(1.0, abs=1e-4), name
     assert report.per_query[0].kind is ComparisonKind.DRAW
+    precise = compare_runs(a, b, measures="P@2 P@5")
+    assert precise.aggregate_a.measures == {"P@2": 1.0, "P@5": 0.4}
+    assert precise.aggregate_b.measures == {"P@2": 0.5, "P@5": 0.2}  # one result is one result
 
 
 @pytest.mark.req("K14")

@@ -52,8 +52,8 @@ def test_the_pairs_of_a_test_set_tell_the_documents_of_chunks_in_every_query(
 ) -> None:
     chunk = f"doc7{separator}3"
     found = assay.evaluate(lambda text: [chunk], golden(separator), MEASURES)
-    # q1: one of two judged things; q2 expects the document that q1 pairs with the chunk
-    assert found.scores.per_query("Recall@10") == {"q1": 0.5, "q2": 1.0}
+    # q1 expects the chunk, and q2 the document that q1 pairs with it
+    assert found.scores.per_query("Recall@10") == {"q1": 1.0, "q2": 1.0}
     by_document = assay.evaluate(lambda text: [chunk], golden(separator), MEASURES, match="doc")
     assert by_document.scores.per_query("Recall@10") == {"q1": 0.5, "q2": 1.0}
 
@@ -68,8 +68,8 @@ def test_a_separator_tells_the_documents_of_chunks_that_nobody_judged(separator:
     assert silent["Recall@10"] == 0.0
     assert any(f'as in "{separator.rstrip("0")}"' in line for line in silent.warnings())
     told = assay.evaluate(search, golden(separator), MEASURES, chunk_separator=separator)
-    # q1 expects a chunk, which did not come, and doc70; q2 expects doc7
-    assert told.scores.per_query("Recall@10") == {"q1": 0.5, "q2": 1.0}
+    # q1 expects a chunk, which did not come; q2 expects doc7
+    assert told.scores.per_query("Recall@10") == {"q1": 0.0, "q2": 1.0}
     assert not [line for line in told.warnings() if "chunk_separator" in line]
     assert told.scoring.chunk_separator == separator
     both = assay.evaluate(
@@ -86,7 +86,7 @@ def test_a_document_that_the_engine_names_wins_over_the_id() -> None:
     other = assay.evaluate(
         lambda text: [{"chunk_id": "doc7#3", "doc_id": "D-7"}], golden("#"), chunk_separator="#"
     )
-    assert other.scores.per_query("Recall@10") == {"q1": 0.5, "q2": 0.0}
+    assert other.scores.per_query("Recall@10") == {"q1": 1.0, "q2": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -351,6 +351,14 @@ def test_step_6_speaks_of_what_differs_most(small: TestClient) -> None:
         "- Patient-focused queries perform better (+39% R@3)",
         "- Clinician-focused queries perform better (+5% P@1)",
     ]
+    few = {**speakers, "CLINICIAN": {**speakers["CLINICIAN"], "num_queries": 2}}
+    body = {**whole_result(), "speaker_specific_metrics": few}
+    text = small.post("/api/evaluation/report", json=body).text
+    assert "perform" not in text.split("## Insights")[1]
+    assert (
+        "- By speaker, groups of fewer than 3 queries are not compared: Clinician (2 queries)"
+        in text
+    )
     same = dict.fromkeys(speakers, speakers["PATIENT"])
     body = {**whole_result(), "speaker_specific_metrics": same}
     assert "perform alike" in small.post("/api/evaluation/report", json=body).text

@@ -92,12 +92,28 @@ def test_a_failed_answer_lowers_no_denominator() -> None:
     )
     found = assay.score_answers([good, *FAILED])
     assert {str(measure): (one.value, one.n) for measure, one in found.items()} == {
-        "CitationCoverage": (1 / 5, 5),
+        "CitationCoverage": (1 / 3, 3),  # those to refuse would have cited nothing
         "Groundedness": (1 / 3, 3),
-        "NumberSupport": (0.0, 4),
+        "NumberSupport": (None, 0),  # nobody stated a number or was to state one
         "RefusalCorrectness": (0.0, 2),
         "EmptyResultRate": (0.0, 3),
     }
+
+
+@pytest.mark.req("K4", "K6")
+def test_a_failed_answer_counts_only_where_the_test_set_expects_one() -> None:
+    cited = {"answer": Answer("x", ("c",)), "known_citations": frozenset({"c"})}
+    records = [
+        record("q1", **cited),
+        record("q2", expect=Expect.NOTHING, **cited),
+        record("q3", expect=Expect.REFUSAL, answer=Answer("", grounded=False)),
+        record("q4", expect=Expect.REFUSAL, answer_failed=True),
+        record("q5", expect=Expect.NOTHING, answer_failed=True),
+    ]
+    found = {str(name): one for name, one in assay.score_answers(records).items()}
+    assert (found["CitationCoverage"].value, found["CitationCoverage"].n) == (1.0, 2)
+    assert (found["RefusalCorrectness"].value, found["RefusalCorrectness"].n) == (0.5, 2)
+    assert found["NumberSupport"].reason == "no answer states a number that was checked"
 
 
 @pytest.mark.req("K4", "K5", "K6")
@@ -130,8 +146,14 @@ def test_number_support_counts_answers_whose_numbers_the_sources_have() -> None:
     without = record("q3", answer=Answer("daily", ("c",)), numbers=NumberCheck(0))
     refused = record("q4", answer=Answer("", grounded=False))
     assert measured("NumberSupport", sound, invented, without, refused) == (0.5, None)
-    failed = record("q5", answer_failed=True)
+    failed = record("q5", answer_failed=True, must_contain=("IL-6", "10 mg"))
     assert measured("NumberSupport", sound, invented, failed)[0] == pytest.approx(1 / 3)
+    for other in (
+        record("q5", answer_failed=True, must_contain=("IL-6", "daily")),
+        record("q5", answer_failed=True, expect=Expect.REFUSAL, must_contain=("10 mg",)),
+        record("q5", answer_failed=True, expect=Expect.NOTHING),
+    ):
+        assert measured("NumberSupport", sound, invented, other)[0] == 0.5
 
 
 def test_number_support_is_undefined_where_nothing_was_checked() -> None:
