@@ -12,8 +12,9 @@ within that subject, or the dose of another drug comes first. The rule:
    contains: the rarest in the whole index, but a drug before its condition. A chunk is about the
    subject only if its own document is named so. Where no document is named with any term, the key
    is the rarest of all, and the text of the chunk must contain it.
-3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``. A word that
-   the index does not have weighs most, so nothing is about a drug that is not there. The code of
+3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``; the text of
+   any candidate of a document that is named so counts. A word that the index does not have weighs
+   most, so nothing is about a drug that is not there. The code of
    a document (NCT00001832), where one is named so, is enough by itself, and so is a drug in its
    own document: one whose title has no words but the names it is filed under, as labels have.
 
@@ -35,7 +36,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from assay.analysis.drugs import is_drug
-from assay.model.names import BETWEEN, words
+from assay.model.names import BETWEEN, hyphens, words
 
 ENOUGH = 0.6  # share of the terms' weights
 DESCRIBING = 3  # terms; with fewer, a query names one thing
@@ -53,7 +54,7 @@ _TOGETHER = re.compile(r"[^\W_]+(?:[-‐‑/'’.][^\W_]+)*")
 class Reads(Protocol):
     """What a query must be cut by: the phrases of intents, and general words."""
 
-    def intent_words(self, text: tuple[str, ...]) -> set[int]:
+    def intent_words(self, text: tuple[str, ...], hyphens: frozenset[int]) -> set[int]:
         """The positions of the words that state an intent."""
 
     @property
@@ -84,7 +85,7 @@ def subject_of(query: str, reads: Reads) -> Subject:
     typed = _TOGETHER.findall(query)
     tokens = [words(token) for token in typed]
     flat = tuple(word for token in tokens for word in token)
-    intent, general = reads.intent_words(flat), reads.general
+    intent, general = reads.intent_words(flat, hyphens(query)), reads.general
     runs: list[list[tuple[str, str]]] = [[]]
     at = 0
     for token, text in zip(tokens, typed, strict=True):
@@ -249,12 +250,26 @@ class Scope:
         """Those of the places with the key that have enough of the other terms as well."""
         assert self.pool is not None
         enough = ENOUGH * sum(self.weights.values()) - 1e-9
-        share = dict.fromkeys(places, self.weights[self.key])
+        names = self.pool.names
+        parts: dict[object, list[int]] = {}  # the candidates of each document, or of each chunk
+        if self.by is By.NAMES:
+            parts = {names[at]: [] for at in places}
+            for at, name in enumerate(names):
+                if name in parts:
+                    parts[name].append(at)
+        else:
+            parts = {at: [at] for at in places}
+        share = dict.fromkeys(parts, self.weights[self.key])
         for term, weight in self.weights.items():
-            lacking = [at for at in places if share[at] < enough] if term != self.key else []
-            for at in self.pool.meeting(self.pool.forms(term), lacking) if lacking else ():
-                share[at] += weight
-        return [at for at in places if share[at] >= enough]
+            lacking = [one for one in parts if share[one] < enough] if term != self.key else []
+            if lacking:
+                among = [at for one in lacking for at in parts[one]]
+                met = self.pool.meeting(self.pool.forms(term), among)
+                for one in lacking:
+                    share[one] += weight if not met.isdisjoint(parts[one]) else 0.0
+        return [
+            at for at in places if share[names[at] if self.by is By.NAMES else at] >= enough
+        ]
 
 
 GIVEN = Scope(By.FILTERS)
