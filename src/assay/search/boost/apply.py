@@ -34,14 +34,17 @@ _TABLE_HINT = "ae"  # adverse events count as tables even in running text
 FIRST, FIRST_OF_SEVERAL = 5, 10  # places, in which each section that was asked for has one
 NEAR_THE_TOP = 50  # places in which the first about the subject is looked for
 SUBJECT_RULE = "subject"
-# what a table is of by its label; tables of results, outcomes and the like may hold anything
+# what a table is of by its label; tables of results, discussions and the like may hold anything
 _TOPICS = frozenset({
     *("adverse_events", "dosage", "indications", "dosage_forms", "how_supplied"),
     *("contraindications", "drug_interactions", "specific_populations", "overdosage", "abuse"),
     *("clinical_pharmacology", "nonclinical_toxicology", "ingredients", "package_label"),
-    "clinical_studies",
+    *("clinical_studies", "baseline", "participant_flow", "outcomes", "eligibility"),
 })  # fmt: skip
-OF_LABELS = frozenset({"dosage", "indications", "contraindications", "interactions", "warnings"})
+OF_LABELS = frozenset({
+    *("dosage", "dosage_forms", "overdosage", "indications", "contraindications", "interactions"),
+    *("warnings", "boxed_warning"),
+})  # fmt: skip
 GENTLE = 0.1  # the share of a boost that is left where the subject is unknown; see design/033
 EVERYTHING = Scope(By.NOTHING)
 
@@ -142,7 +145,8 @@ def apply_boosts(
         _place_sections(sections, candidates.scores, scores, places, lifts)
     of_label = len(sections) == 1 and sections[0].intent in OF_LABELS
     if of_label or scope.is_name:
-        _place_subject(scope, candidates.scores, scores, places, lifts, of_label=of_label)
+        main = _main(sections[0], every, lexicon) if of_label else None
+        _place_subject(scope, candidates.scores, scores, places, lifts, main)
     return Order(candidates, scores, places, lifts)
 
 
@@ -177,26 +181,32 @@ def _place_sections(
     places: list[int],
     lifts: dict[int, _Lift],
 ) -> None:
-    """Bring the best of each section that was asked for into the first places."""
+    """Bring the best of each section that was asked for into the first places.
+
+    They come before the last of the others there, as many of these as are in their way.
+    """
     count = FIRST if len(sections) == 1 else FIRST_OF_SEVERAL
     lifted = [at for at in places if at in lifts and lifts[at].factor > 1.0 and scores[at] > 0.0]
-    having = {one.intent: _best_of(one, lifted, lifts) for one in sections}
+    best: dict[int, Detected] = {}
     for one in sections:
-        first = set(places[:count])
-        if not having[one.intent] or first.intersection(having[one.intent]):
-            continue
-        best = having[one.intent][0]
-        kept = [first.intersection(others) for others in having.values()]
-        alone = {at for group in kept if len(group) == 1 for at in group}
-        to = next((n for n in reversed(range(count)) if places[n] not in alone), None)
-        if to is None:
-            return
-        scores[best] = scores[places[to]]
-        places.remove(best)
-        places.insert(to, best)
-        matches = sorted(lifts[best].matches, key=lambda pair: pair[0].intent != one.intent)
+        having = _best_of(one, lifted, lifts)
+        if having:
+            best.setdefault(having[0], one)
+    first = places[:count]
+    missing = len(best) - len(best.keys() & first)
+    others = [n for n, at in enumerate(first) if at not in best]
+    if not missing or not others:
+        return
+    to = others[-missing:][0]
+    level = scores[places[to]]
+    raised = [at for at in places[to:] if at in best]
+    places[to:] = raised + [at for at in places[to:] if at not in best]
+    for at in raised:
+        one = best[at]
+        scores[at] = level
+        matches = sorted(lifts[at].matches, key=lambda pair: pair[0].intent != one.intent)
         reason = f"the best of {one.intent.replace('_', ' ')} has a place in the first {count}"
-        lifts[best] = _Lift(matches, scores[best] / fused[best], reason)
+        lifts[at] = _Lift(matches, level / fused[at], reason)
 
 
 def _place_subject(
@@ -205,16 +215,22 @@ def _place_subject(
     scores: list[float],
     places: list[int],
     lifts: dict[int, _Lift],
-    *,
-    of_label: bool,
+    main: frozenset[int] | None,
 ) -> None:
     """Bring the best candidate about the subject to the first place, where none is there.
 
-    ``of_label``: that is what the drug's own label says, if it has the section.
+    Where ``main`` is given, that is what the drug's own label says, if it has the section: one of
+    ``main``, if it has any of these.
     """
     near = [at for at in places[:NEAR_THE_TOP] if scores[at] > 0.0]
     lifted = [at for at in near if at in lifts and lifts[at].factor > 1.0]
-    first = scope.own(lifted) if of_label else set()
+    own = scope.own(lifted) if main is not None else set()
+    first = own & main if main else set()
+    if own and main and not first:  # the label has a section that is more than near to it
+        far = [at for at in places if at in main and at in lifts and scores[at] > 0.0]
+        first = scope.own(far)
+        near += [at for at in far if at in first]
+    first = first or own
     if not first and scope.is_name:
         among = near if scope.is_certain else lifted
         first = {at for at, is_about in scope.about(among).items() if is_about}
@@ -228,6 +244,14 @@ def _place_subject(
     matches = [(by, f"{scope.by}={scope.named}"), *lifts.get(best, _NO_LIFT).matches]
     reason = f"the first place is for what is about {scope.named}"
     lifts[best] = _Lift(matches, by.factor, reason)
+
+
+def _main(one: Detected, every: Sequence[Traits], lexicon: Lexicon) -> frozenset[int]:
+    """The candidates in the first of the sections that answer an intent."""
+    main = lexicon.intents[one.intent].sections[:1]
+    return frozenset(
+        at for at, has in enumerate(every) if has.section_label and section_of(has.section_label) in main
+    )
 
 
 def _best_of(one: Detected, places: Sequence[int], lifts: Mapping[int, _Lift]) -> list[int]:

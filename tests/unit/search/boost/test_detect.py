@@ -109,7 +109,7 @@ def test_only_whole_words_match(query: str) -> None:
         ("who should not take zelomab", "contraindications"),
         ("zelomab drug interactions", "interactions"),
         ("zelomab warnings", "warnings"),
-        ("boxed warning of zelomab", "warnings"),
+        ("boxed warning of zelomab", "boxed_warning"),
         ("what is zelomab used for", "indications"),
         ("what is the new drug zelomab used for", "indications"),
         ("how much can I take", "dosage"),
