@@ -12,9 +12,9 @@ within that subject, or the dose of another drug comes first. The rule:
    contains: the rarest in the whole index, but a drug before its condition. A chunk is about the
    subject only if its own document is named so. Where no document is named with any term, the key
    is the rarest of all, and the text of the chunk must contain it.
-3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``; the text of
-   any candidate of a document that is named so counts. A word that the index does not have weighs
-   most, so nothing is about a drug that is not there. The code of
+3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``; where no
+   document is the drug's own, the text of any candidate of a document counts for all of it. A word
+   that the index does not have weighs most, so nothing is about a drug that is not there. The code of
    a document (NCT00001832), where one is named so, is enough by itself, and so is a drug in its
    own document: one whose title has no words but the names it is filed under, as labels have.
 
@@ -166,6 +166,15 @@ class Pool:
             return [at for at in places if padded[0] in self.names[at]]
         return [at for at in places if any(one in self.names[at] for one in padded)]
 
+    def together(self, places: Iterable[int]) -> dict[int, list[int]]:
+        """For each of the places, all candidates of its document."""
+        wanted = {at: self.names[at] for at in places}
+        parts: dict[str, list[int]] = {name: [] for name in wanted.values()}
+        for at, name in enumerate(self.names):
+            if name in parts:
+                parts[name].append(at)
+        return {at: parts[name] for at, name in wanted.items()}
+
     def meeting(self, forms: Sequence[str], places: Sequence[int]) -> set[int]:
         """The places that have one of the forms in a name or in their text."""
         met = {*self.named(forms, places)}
@@ -228,7 +237,7 @@ class Scope:
         own = self.own(with_key)
         found.update(dict.fromkeys(own, True))
         rest = [at for at in with_key if at not in own]
-        found.update(dict.fromkeys(self._with_enough(rest), True))
+        found.update(dict.fromkeys(self._with_enough(rest, whole=not own), True))
         return found
 
     def own(self, places: Iterable[int]) -> set[int]:
@@ -246,30 +255,25 @@ class Scope:
             return self.pool.named(forms, places)
         return [*self.pool.meeting(forms, places)]
 
-    def _with_enough(self, places: Sequence[int]) -> Sequence[int]:
-        """Those of the places with the key that have enough of the other terms as well."""
+    def _with_enough(self, places: Sequence[int], *, whole: bool) -> Sequence[int]:
+        """Those of the places with the key that have enough of the other terms as well.
+
+        ``whole``: what any candidate of a document that is named so has, all of them have.
+        """
         assert self.pool is not None
         enough = ENOUGH * sum(self.weights.values()) - 1e-9
-        names = self.pool.names
-        parts: dict[object, list[int]] = {}  # the candidates of each document, or of each chunk
-        if self.by is By.NAMES:
-            parts = {names[at]: [] for at in places}
-            for at, name in enumerate(names):
-                if name in parts:
-                    parts[name].append(at)
-        else:
-            parts = {at: [at] for at in places}
+        parts = {at: [at] for at in places}
+        if whole and self.by is By.NAMES:
+            parts = self.pool.together(places)
         share = dict.fromkeys(parts, self.weights[self.key])
         for term, weight in self.weights.items():
-            lacking = [one for one in parts if share[one] < enough] if term != self.key else []
+            lacking = [at for at in parts if share[at] < enough] if term != self.key else []
             if lacking:
-                among = [at for one in lacking for at in parts[one]]
-                met = self.pool.meeting(self.pool.forms(term), among)
-                for one in lacking:
-                    share[one] += weight if not met.isdisjoint(parts[one]) else 0.0
-        return [
-            at for at in places if share[names[at] if self.by is By.NAMES else at] >= enough
-        ]
+                among = [each for at in lacking for each in parts[at]]
+                met = self.pool.meeting(self.pool.forms(term), [*dict.fromkeys(among)])
+                for at in lacking:
+                    share[at] += 0.0 if met.isdisjoint(parts[at]) else weight
+        return [at for at in places if share[at] >= enough]
 
 
 GIVEN = Scope(By.FILTERS)
