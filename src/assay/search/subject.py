@@ -9,13 +9,14 @@ within that subject, or the dose of another drug comes first. The rule:
    failure), are one term. Its synonyms, where search adds them, stand for a term.
 2. A document's **names** are its title, its id, and the drugs, conditions, interventions and
    keywords that it is filed under. The **key** is a term that the name of any candidate's document
-   contains: the rarest in the whole index, but a drug before its condition. A chunk is about the
-   subject only if its own document is named so. Where no document is named with any term, the key
-   is the rarest of all, and the text of the chunk must contain it.
+   contains: a drug, else one of those in the names of the document that has most of them there;
+   of several, the rarest in the whole index. A chunk is about the subject only if its own document
+   is named so. Where no document is named with any term, the key is the rarest of all, and the
+   text of the chunk must contain it.
 3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``; where no
    document is the drug's own, the text of any candidate of a document counts for all of it. A word
-   that the index does not have weighs most, so nothing is about a drug that is not there. The code of
-   a document (NCT00001832), where one is named so, is enough by itself, and so is a drug in its
+   that the index does not have weighs most, so nothing is about a drug that is not there. The code
+   of a document (NCT00001832), where one is named so, is enough by itself, and so is a drug in its
    own document: one whose title has no words but the names it is filed under, as labels have.
 
 Who restricts a search to documents or interviews has named the subject: every candidate is about
@@ -298,9 +299,23 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     own = {t for t in named if any(_is_own(names, pool.forms(t)) for names in distinct)}
     drugs = {term for term in named if any(map(_is_drug, pool.forms(term)))}
     drugs = (drugs & own) or drugs or own
-    key = max(codes or drugs or named or weights, key=lambda term: (weights[term], term))
+    best = codes or drugs or _of_the_best(named, weights, distinct, pool) or weights
+    key = max(best, key=lambda term: (weights[term], term))
     of_drug = key in drugs if named else _is_drug(key)
     return Scope(By.NAMES if named else By.TEXT, weights, key, pool, of_drug, typed)
+
+
+def _of_the_best(
+    named: Sequence[str], weights: Mapping[str, float], names: Iterable[str], pool: Pool
+) -> Sequence[str]:
+    """The terms that name the document which is named with most of them, by weight."""
+    if len(named) < 2:
+        return named
+    forms = {term: [f" {form} " for form in pool.forms(term)] for term in named}
+    having = (
+        [term for term in named if any(form in one for form in forms[term])] for one in names
+    )
+    return max(having, key=lambda terms: sum(weights[term] for term in terms), default=named)
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:

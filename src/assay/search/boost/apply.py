@@ -6,8 +6,8 @@ the explanation names both. Only candidates about the subject of the query are b
 (``search/subject.py``); where nobody knows the subject, factors are gentle.
 
 A table counts as one unless it is labelled as the table of another topic: who asks for adverse
-events does not ask for tables of pharmacokinetics, and who asks for outcome measures does not ask
-for lists of adverse events.
+events does not ask for tables of pharmacokinetics or baseline characteristics, and who asks for
+outcome measures does not ask for lists of adverse events.
 
 Each section that a query names has a place in the first five, in the first ten where there are
 several: where the factors alone do not bring the best of them there, it gets the factor that does.
@@ -22,6 +22,7 @@ from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
 from assay.ingest.sections import section_of
+from assay.model.names import words
 from assay.search.boost.detect import Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
@@ -34,13 +35,15 @@ _TABLE_HINT = "ae"  # adverse events count as tables even in running text
 FIRST, FIRST_OF_SEVERAL = 5, 10  # places, in which each section that was asked for has one
 NEAR_THE_TOP = 50  # places in which the first about the subject is looked for
 SUBJECT_RULE = "subject"
-# what a table is of by its label; tables of results, discussions and the like may hold anything
+# what a table is of by its label; tables of results, outcomes and the like may hold anything
 _TOPICS = frozenset({
     *("adverse_events", "dosage", "indications", "dosage_forms", "how_supplied"),
     *("contraindications", "drug_interactions", "specific_populations", "overdosage", "abuse"),
     *("clinical_pharmacology", "nonclinical_toxicology", "ingredients", "package_label"),
-    *("clinical_studies", "baseline", "participant_flow", "outcomes", "eligibility"),
+    "clinical_studies",
 })  # fmt: skip
+# and these where the tables that are asked for are those of a section, as in "adverse events"
+_OTHER_TOPICS = _TOPICS | {"baseline", "participant_flow", "outcomes", "eligibility"}
 OF_LABELS = frozenset({
     *("dosage", "dosage_forms", "overdosage", "indications", "contraindications", "interactions"),
     *("warnings", "boxed_warning"),
@@ -265,10 +268,11 @@ def _matches(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> 
     """Every rule that matches, and by what; the largest factor, which applies, comes first."""
     found = []
     sections = False
+    others = _OTHER_TOPICS if _is_of_section(detected) else _TOPICS
     for one in reversed(detected):  # tables come first there
         if one.rule == TABLE_RULE:
             of_another = any(d.rule == INTENT_RULE for d in detected) and not sections
-            matched = _as_table(traits, of_another=of_another)
+            matched = _as_table(traits, others if of_another else frozenset())
         else:
             matched = _as_section(traits, one, lexicon)
             sections = sections or bool(matched)
@@ -296,9 +300,15 @@ def _account(lift: _Lift) -> tuple[Boost, ...]:
     )
 
 
-def _as_table(traits: Traits, *, of_another: bool) -> str:
-    """How it counts as a table; ``of_another``: it is of none of the sections asked for."""
-    if of_another and section_of(traits.section_label) in _TOPICS:
+def _is_of_section(detected: Sequence[Detected]) -> bool:
+    """Whether the words that ask for tables are those that ask for a section."""
+    spoken = {words(one.phrase) for one in detected if one.rule == INTENT_RULE}
+    return any(words(one.phrase) in spoken for one in detected if one.rule == TABLE_RULE)
+
+
+def _as_table(traits: Traits, others: frozenset[str]) -> str:
+    """How it counts as a table; none of the other sections does."""
+    if section_of(traits.section_label) in others:
         return ""
     if traits.is_table:
         return "is_table"
