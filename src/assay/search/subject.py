@@ -312,9 +312,7 @@ def _of_the_best(
     if len(named) < 2:
         return named
     forms = {term: [f" {form} " for form in pool.forms(term)] for term in named}
-    having = (
-        [term for term in named if any(form in one for form in forms[term])] for one in names
-    )
+    having = ([term for term in named if any(form in one for form in forms[term])] for one in names)
     return max(having, key=lambda terms: sum(weights[term] for term in terms), default=named)
 
 

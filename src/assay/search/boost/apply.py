@@ -253,7 +253,9 @@ def _main(one: Detected, every: Sequence[Traits], lexicon: Lexicon) -> frozenset
     """The candidates in the first of the sections that answer an intent."""
     main = lexicon.intents[one.intent].sections[:1]
     return frozenset(
-        at for at, has in enumerate(every) if has.section_label and section_of(has.section_label) in main
+        at
+        for at, has in enumerate(every)
+        if has.section_label and section_of(has.section_label) in main
     )
 
 

@@ -52,9 +52,7 @@ class Lexicon:
     intents: Mapping[str, Intent]
     general: frozenset[str] = frozenset()
 
-    def intent_words(
-        self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS
-    ) -> set[int]:
+    def intent_words(self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS) -> set[int]:
         """The positions of the words of a text that state an intent."""
         return self.tables.covered(text, hyphens) | self.phrases.covered(text, hyphens)
 

@@ -51,9 +51,7 @@ class Phrases:
                 found[row.meaning] = row
         return {meaning: (row.phrase, row.confidence) for meaning, row in found.items()}
 
-    def covered(
-        self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS
-    ) -> set[int]:
+    def covered(self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS) -> set[int]:
         """The positions of the words that belong to a phrase that counts."""
         return {
             at

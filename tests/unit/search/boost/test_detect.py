@@ -115,6 +115,21 @@ def test_only_whole_words_match(query: str) -> None:
         ("how much can I take", "dosage"),
         ("how much zelomab can my child take", "dosage"),
         ("how many milligrams of zelomab", "dosage"),
+        ("how often do I take zelomab", "dosage"),
+        ("how frequently is zelomab injected", "dosage"),
+        ("can I take zelomab with nitrates", "interactions"),
+        ("may patients use zelomab with grapefruit juice", "interactions"),
+        ("can zelomab be combined with alcohol", "interactions"),
+        ("herb-drug interactions of zelomab", "interactions"),
+        ("interaction between zelomab and fenavir", "interactions"),
+        ("zelomab overdose", "overdosage"),
+        ("zelomab overdosage", "overdosage"),
+        ("what happens if I take too much zelomab", "overdosage"),
+        ("my son swallowed too many zelomab tablets", "overdosage"),
+        ("inclusion/exclusion NCT00000001", "eligibility"),
+        ("inclusion and exclusion of the zelomab trial", "eligibility"),
+        ("dosage forms of zelomab", "dosage_forms"),
+        ("dose-limiting toxicity of zelomab", "adverse_events"),
     ],
 )
 def test_the_words_of_the_field(query: str, intent: str) -> None:
@@ -126,6 +141,12 @@ def test_the_words_of_the_field(query: str, intent: str) -> None:
     [
         *("methods of contraception", "dose-response curve", "periodic table", "food safety"),
         *("protein interactions", "early warning score", "low-dose aspirin", "dose escalation"),
+        *("table tennis injuries", "water table", "multiplication table", "gene dosage"),
+        *("dosage compensation", "dose-dense chemotherapy", "dose\u2011intense regimen"),
+        *("gene-environment interactions", "host\u2013pathogen interactions"),
+        *("interaction between nurses and patients", "safety pin", "indication of trend"),
+        *("results-oriented management", "outcome-based payment", "safety-critical systems"),
+        *("inclusion body myositis", "social exclusion of migrants"),
     ],
 )
 def test_words_that_only_sound_like_an_intent(query: str) -> None:
