@@ -149,7 +149,7 @@ def apply_boosts(
     of_label = len(sections) == 1 and sections[0].intent in OF_LABELS
     if of_label or scope.is_name:
         main = _main(sections[0], every, lexicon) if of_label else None
-        _place_subject(scope, candidates.scores, scores, places, lifts, main)
+        _place_subject(scope, candidates.scores, scores, places, lifts, main=main)
     return Order(candidates, scores, places, lifts)
 
 
@@ -218,6 +218,7 @@ def _place_subject(
     scores: list[float],
     places: list[int],
     lifts: dict[int, _Lift],
+    *,
     main: frozenset[int] | None,
 ) -> None:
     """Bring the best candidate about the subject to the first place, where none is there.

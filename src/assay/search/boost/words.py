@@ -2,8 +2,8 @@
 
 Both are compared as folded words (``model/names.py``). A star in a phrase stands for up to four
 words: ``what is * used for``. A phrase that is a part of a hyphenated word indicates nothing:
-"results-oriented" asks for no results. Phrases are found by looking up each word once and comparing the
-next few, so that time grows only with the length of the text.
+"results-oriented" asks for no results. Phrases are found by looking up each word once and
+comparing the next few, so that time grows only with the length of the text.
 """
 
 from __future__ import annotations
