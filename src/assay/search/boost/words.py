@@ -23,15 +23,15 @@ class Phrases:
     """Phrases, each with what it indicates and a confidence, indexed for lookup."""
 
     def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
-        self._by_first: dict[str, list[_Row]] = {}
+        self._by_start: dict[tuple[str, ...], list[_Row]] = {}  # by two words, or one
         for meaning, phrase, confidence in rows:
             head, _, tail = phrase.partition(STAR)
             row = _Row(words(head), words(tail), meaning, phrase, confidence)
-            self._by_first.setdefault(row.head[0], []).append(row)
+            self._by_start.setdefault(row.head[:2], []).append(row)
 
     def rows(self) -> list[tuple[str, str, float]]:
         """What was given, whatever its order."""
-        every = (row for rows in self._by_first.values() for row in rows)
+        every = (row for rows in self._by_start.values() for row in rows)
         return sorted((row.meaning, row.phrase, row.confidence) for row in every)
 
     def best(
@@ -63,9 +63,11 @@ class Phrases:
     def _outermost(self, text: tuple[str, ...], hyphens: frozenset[int]) -> Iterator[_Place]:
         """The phrases of the text that are not inside a longer one."""
         reached = 0  # the largest end of the phrases that start earlier
-        for at, word in enumerate(text):
-            rows = self._by_first.get(word)
-            if rows is None:
+        for at in range(len(text)):
+            rows = [*self._by_start.get(text[at : at + 1], ())]
+            if at + 1 < len(text):
+                rows += self._by_start.get(text[at : at + 2], ())
+            if not rows:
                 continue
             found = (place for row in rows if (place := _place(text, at, row)) is not None)
             places = [place for place in found if not place.is_part(hyphens)]
