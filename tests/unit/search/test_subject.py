@@ -141,13 +141,13 @@ def test_what_a_passage_of_a_trial_says_counts_for_the_whole_trial() -> None:
 
 def test_the_document_that_is_named_with_most_of_the_words_is_the_subject() -> None:
     texts = (
-        ("CPAP in sleep apnea", "Sleep apnea, CPAP and adherence."),
-        ("Adherence to many pills", "They were red."),
-        ("Sleep of infants", "Sleep apnea."),
-        ("Apnea and CPAP", "CPAP"),
+        ("CPAP in obesity", "cpap in obesity with good adherence to it"),
+        ("Adherence to many pills", "they were red"),
+        ("Diet in obesity", "obesity and cpap"),
+        ("Masks for CPAP", "cpap in obesity"),
     )
-    assert 0 in about("adherence CPAP sleep apnea adverse events", texts)
-    assert 1 not in about("adherence CPAP sleep apnea adverse events", texts)
+    assert 0 in about("adherence CPAP obesity adverse events", texts)
+    assert 1 not in about("adherence CPAP obesity adverse events", texts)
 
 
 def test_a_query_without_subject_and_one_with_filters_are_about_everything() -> None:
