@@ -17,8 +17,9 @@ from assay.search.response import SearchResponse
 
 REASONS = ("timeout", "error", "unavailable", "partial")
 INTENTS = (
-    "tabular", "eligibility", "adverse_events", "results", "methods", "dosage", "indications",
-    "contraindications", "interactions", "warnings",
+    "tabular", "eligibility", "adverse_events", "results", "methods", "dosage",
+    "dosage_forms", "overdosage", "indications", "contraindications", "interactions", "warnings",
+    "boxed_warning",
 )  # fmt: skip
 OUTCOMES = ("complete", "failed", "cancelled", "interrupted")
 GATES = (

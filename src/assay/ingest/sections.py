@@ -91,7 +91,9 @@ _HEADINGS = (
     ("participant_flow", r"participant flow|(patient|subject|participant)s? disposition"
      r"|flow of participants|follow-up and attrition"),
     ("dosage_forms", r"dosage forms?|strengths?$"),
-    ("dosage", r"\bdos(e|es|age|ing)\b|administration$|^directions$|how (should|do) i (use|take)"),
+    ("dosage", r"(?<!\w-)(?<!\bpre )(?<!\bpost )(?<!\bgene )\bdos(e|es|age|ing)\b"
+     r"(?!-|[ -](respons|depend|dense|finding|escalat|compensat))"
+     r"|administration$|^directions$|how (should|do) i (use|take)"),
     ("indications", r"\bindications?\b|\buses?$|\bpurpose$"),
     ("clinical_studies", r"clinical studies"),
     ("nonclinical_toxicology", r"non-?clinical|carcinogen|mutagen"),

@@ -1,7 +1,8 @@
 """Which role does a speaker's label stand for, and which turns does a plain text have?
 
 A text is a conversation where lines begin with speakers (``Doctor: ...``) and they take turns. A
-note that begins with ``Patient: John Smith`` and ``Doctor: Lee`` is none.
+note that begins with ``Patient: John Smith`` and ``Doctor: Lee`` is none. Where a D or an I talks
+with a P, these are a doctor or an interviewer, and the patient.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from assay.model.document import SpeakerRole
@@ -30,7 +32,9 @@ _LINE = re.compile(
     r"\s*[\[(]?(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)?[\])]?\s*-?\s*"
     r"\**(?P<voice>[^\W\d_][\w .,'’()#/-]{0,60}?)\**\s*:\**\s+(?P<said>\S.*)"
 )
-A_SENTENCE = 3  # words
+A_SENTENCE = 3  # words; fewer may be a name
+_SPOKEN = re.compile(r"[^\W\d_A-Z].*|.*(?<![A-Z]\.)[.?!…]", re.DOTALL)  # no name reads so
+INITIALS = {"D": "Doctor", "I": "Interviewer"}  # beside a P, who is the patient
 
 
 class Said(NamedTuple):
@@ -56,8 +60,15 @@ def turns_of(text: str) -> list[Said]:
     lines = [line for line in text.split("\n") if line.strip()]
     named = [found for line in lines if (found := _LINE.fullmatch(line.rstrip()))]
     often = Counter(found["voice"] for found in named)
+    if "P" in often and (other := INITIALS.keys() & often.keys()):
+        full = {"P": "Patient", **{one: INITIALS[one] for one in other}}
+        whole = [_LINE.sub(partial(_spelled, full), line) for line in lines]
+        return turns_of("\n".join(whole))
     roles = [found for found in named if role_of(found["voice"]) is not SpeakerRole.UNKNOWN]
-    if not _take_turns([found["voice"] for found in roles]) and not _is_exchange(roles, lines):
+    others = [found for found in named if is_companion(found["voice"]) and found not in roles]
+    if not _take_turns([found["voice"] for found in roles]) and (
+        len(roles) + len(others) < len(lines) or not _is_exchange(roles)
+    ):
         return []
     speakers = {
         voice
@@ -78,10 +89,19 @@ def _take_turns(voices: list[str]) -> bool:
     return len(changes) > len(set(changes))
 
 
-def _is_exchange(roles: list[re.Match[str]], lines: list[str]) -> bool:
-    """Is it a question and its answer, and nothing else?"""
-    long = all(len(found["said"].split()) >= A_SENTENCE for found in roles)
-    return long and len(roles) == len(lines) and len({role_of(one["voice"]) for one in roles}) > 1
+def _is_exchange(roles: list[re.Match[str]]) -> bool:
+    """Do several speak, and not just have names?"""
+    said = [found["said"].strip() for found in roles]
+    spoken = all(len(one.split()) >= A_SENTENCE or _SPOKEN.fullmatch(one) for one in said)
+    asked = any(one.endswith("?") for one in said)
+    return (spoken or asked) and len({role_of(one["voice"]) for one in roles}) > 1
+
+
+def _spelled(full: dict[str, str], found: re.Match[str]) -> str:
+    """The line with the whole word for an initial."""
+    line, start = found[0], found.start("voice") - found.start()
+    name = full.get(found["voice"], found["voice"])
+    return line[:start] + name + line[start + len(found["voice"]) :]
 
 
 def _gathered(lines: list[str], speakers: set[str]) -> Iterator[Said]:

@@ -39,6 +39,7 @@ READING = ElementRules(
     skip=frozenset({"table", "footnoteRef", "observationMedia"}),
     blocks=frozenset({"paragraph", "list", "item", "br", "caption", "renderMultiMedia"}),
     bullets=frozenset({"item"}),
+    notes=frozenset({"footnote"}),
 )
 CELL = replace(READING, skip=frozenset({"footnoteRef", "footnote", "observationMedia"}),
                bullets=frozenset(), parted=frozenset({"item", "paragraph"}))  # fmt: skip

@@ -158,6 +158,10 @@ def _cell_markup(cell: Cell) -> str:
 
 
 LOOKED_AT = 2_000  # characters of caption or header: matching takes time
+# a time before or after a dose is no dose, nor are gene dosage and low-dose arms
+DOSE = (
+    r"(?<!\w-)(?<!\w–)(?<!\bpre )(?<!\bpost )(?<!after )(?<!before )(?<!gene )\bdos(?:es?|age|ing)"
+)
 _CAPTION = (
     ("adverse_events", r"adverse|side[- ]effect|toxicit|tolerab|\bharms?\b"
      r"|\bsafety\b(?! (?:analysis )?(?:population|set|sample|cohort|data ?set))"  # who, not what
@@ -167,7 +171,7 @@ _CAPTION = (
     ("baseline", r"demograph|characteristics|\A(?!.*(?:\bchange|from (?:the )?baseline|\bafter\b"
      r"|baseline (?:and(?! (?:clinical|operative|medical|social|laboratory|disease))|to)\b"
      r"|follow-?up|\bpost(?!-?(?:menopaus|trauma|natal))|improve|over time)).*\bbaseline"),
-    ("dosage", r"\bdos(e|es|age|ing)\b(?!.*(respon|outcome|effect))|titration"),
+    ("dosage", rf"{DOSE}\b(?!.*(respon|outcome|effect))|titration"),
     ("outcomes", r"outcome|end-?point|efficacy|effects? of|respon[sd]|survival|changes? "
      r"|comparison of|results of|mean difference|odds ratio|hazard ratio|relative risk"),
 )  # fmt: skip
@@ -176,8 +180,8 @@ _HEADER = (
      r"|any grade|(?-i:\bAEs?\b)|preferred term|system organ class"),
     ("outcomes", r"\bp[- ]?values?\b|95 ?% ?ci|confidence interval|hazard ratio|odds ratio|outcome"
      r"|difference|(?-i:\b(HR|OR|RR)\b)"),
-    ("dosage", r"\b(starting|maximum|daily|recommended) dos(e|age)\b|^dos(e|age)\b"
-     r"|dos(e|age) \("),
+    ("dosage", rf"\b(starting|maximum|daily|recommended) dos(e|age)\b|^dos(e|age)\b(?!-)"
+     rf"|{DOSE} \("),
     ("baseline", r"characteristic|demographic|\bbaseline variable"),
 )  # fmt: skip
 _FLAGS = re.IGNORECASE | re.MULTILINE

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,11 @@ LEFT_OUT = frozenset({
 RAISED = {"superscript": "sup", "subscript": "sub"}
 _HEADING = re.compile(r"heading ([1-6])$", re.IGNORECASE)
 
+BROKEN = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError,
+    RuntimeError,
+)  # fmt: skip
+
 
 def read_word(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The document in a file, or in every Word file of a folder."""
@@ -49,7 +55,7 @@ def _page(file: Path, location: FileLocation) -> Element:
     try:
         with zipfile.ZipFile(file) as archive:
             body, styles, core = (_part(archive, name, location) for name in (BODY, STYLES, CORE))
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError) as problem:
+    except BROKEN as problem:
         raise location.format_error(f"not a Word document: {problem}") from None
     except OSError as problem:
         raise MissingFileError(f"{file} cannot be read: {problem.strerror}") from None

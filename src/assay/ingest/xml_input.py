@@ -53,7 +53,7 @@ class ElementRules:
 
     ``skip`` are left out, ``blocks`` get their own lines, ``bullets`` begin with a dash, and
     ``led`` are followed on the same line by what they label, after the given separator. In a row
-    of ``parted`` there is a semicolon between two.
+    of ``parted`` there is a semicolon between two. ``notes`` stand in brackets within their line.
     """
 
     skip: frozenset[str] = frozenset()
@@ -61,6 +61,7 @@ class ElementRules:
     bullets: frozenset[str] = frozenset()
     led: Mapping[str, str] = field(default_factory=dict)
     parted: frozenset[str] = frozenset()
+    notes: frozenset[str] = frozenset()
 
 
 def read_xml(path: Path, watch: Watch) -> Element:
@@ -185,6 +186,9 @@ def _gather(element: Element, reading: ElementRules, parts: list[str]) -> None:
             parts.append(" ")
         elif tag == "sup":
             parts.append(_raised(child, reading, _end(parts)))
+        elif tag in reading.notes:
+            said = one_line(child, reading)
+            parts.append(raised.mark(f"note: {said}", tail, cell=False) if said else "")
         elif tag == "xref" and (text := _reference(child, reading, _end(parts))) is not None:
             parts.append(text)
             if not text and _BETWEEN.fullmatch(tail) and _is_citation(child.getnext()):
@@ -238,32 +242,58 @@ def _raised(element: Element, reading: ElementRules, before: str) -> str:
 
 
 def _reference(element: Element, reading: ElementRules, before: str) -> str | None:
-    """How a reference reads whose number would run into the word before it; None for others.
+    """How a reference reads that would be taken for a number of the text; None for others.
 
-    Such a citation is dropped, and a note is marked.
+    A citation that would run into the word before it is dropped, others are put in brackets, and a
+    note is marked.
     """
-    text = _SPACE.sub(" ", "".join(map(str, element.itertext()))).strip()
+    text = _inside(element)
     note = element.get("ref-type") in raised.NOTES
-    if note and len(text) == 1 and text.isalpha() and raised.is_attached(before):
-        return f"^{text}"
+    if note and raised.is_note(text) and raised.is_attached(before):
+        return raised.mark(text, element.tail or "", cell=True)
     if not raised.NUMBERS.fullmatch(text):
         return None
     if _is_citation(element):
-        if raised.is_listed(before):
-            return f", {text}" if before[-1].isdigit() else None
-        kept = _follows(element, before) or not raised.is_attached(before)
-        return None if kept else ""
+        return _cited(element, text, before)
     if not note and (raised.is_in_row(before) or not raised.is_attached(before)):
         return None
     return raised.mark(text, element.tail or "", cell=note or _is_in_cell(element))
 
 
-def _follows(element: Element, before: str) -> bool:
-    """Does it stand in a row after a citation that was not dropped, as in ``see 10,11``?"""
-    last = element.getprevious()
-    if last is None or not _is_citation(last) or not _BETWEEN.fullmatch(last.tail or ""):
+def _cited(element: Element, text: str, before: str) -> str | None:
+    end = "]" if _is_last(element) else ""
+    if _goes_on(element, before):  # a row that was opened here
+        return text + end
+    if raised.is_listed(before):
+        return f", {text}" if before[-1].isdigit() else None
+    return "" if raised.is_attached(before) else f"[{text}{end}"
+
+
+def _goes_on(element: Element, before: str) -> bool:
+    """Does it stand in a row whose first citation was not in brackets, as in ``see 10,11``?"""
+    first = element
+    while (last := first.getprevious()) is not None and not _is_last(last):
+        first = last
+    if first is element:
         return False
-    return before.endswith("".join(map(str, last.itertext())) + (last.tail or ""))
+    holder = element.getparent()
+    above = first.getprevious()
+    words = above.tail if above is not None else holder.text if holder is not None else ""
+    return raised.is_listed(before) and not raised.is_listed(words or "")
+
+
+def _is_last(element: Element) -> bool:
+    """Is it no citation that another one follows in a row?"""
+    following = element.getnext()
+    if following is None or not (_is_citation(element) and _is_citation(following)):
+        return True
+    in_row = _BETWEEN.fullmatch(element.tail or "")
+    return not (in_row and raised.NUMBERS.fullmatch(_inside(following)))
+
+
+def _inside(element: Element) -> str:
+    """All characters of an element."""
+    return _SPACE.sub(" ", "".join(map(str, element.itertext()))).strip()
 
 
 def _is_citation(element: Element | None) -> bool:

@@ -38,7 +38,8 @@ def xml_table(
     found = tuple(chain.from_iterable(parts.values()))
     head = len(parts["thead"]) or head_rows(found, table)
     rows, became = unfolded(found, location)
-    return Table(tuple(rows), sum(became[:head]), caption, notes)
+    inner = dict.fromkeys(_captions(table, reading))  # no cells, so they stand with the notes
+    return Table(tuple(rows), sum(became[:head]), caption, (*inner, *notes))
 
 
 def is_within_table(table: Element) -> bool:
@@ -93,12 +94,10 @@ def _holder(
     """A cell with tables in it: the words beside them come first, then their rows."""
     apart = replace(reading, skip=reading.skip | {"table"})
     rows: list[Row] = []
-    said = [one_line(cell, apart)]
+    said = one_line(cell, apart)
     for table in inner:
-        caption = _caption(table, apart)
-        said += [caption] if caption not in said[0] else []
         rows += xml_table(table, reading, location).rows
-    beside = [(Cell(text, head=cell.tag == "th"),) for text in said if text]
+    beside = [(Cell(said, head=cell.tag == "th"),)] if said else []
     text = " ".join(one.text for row in (*beside, *rows) for one in row)
     columns, high = _span(cell.get("colspan")), _span(cell.get("rowspan"))
     if not text:
@@ -108,13 +107,17 @@ def _holder(
     return Cell(text, columns=columns, rows=high, inside=(*named, *rows))
 
 
-def _caption(table: Element, reading: ElementRules) -> str:
-    """What stands above an inner table: its own caption, or that of its ``table-wrap``."""
-    wrap = next(table.iterancestors("table-wrap"), None)
-    for holder in (table, wrap):
-        if holder is not None and (found := one_line(holder.find("caption"), reading)):
-            return found
-    return ""
+def _captions(table: Element, reading: ElementRules) -> Iterator[str]:
+    """What stands above the tables in its cells: their own captions, or of their wraps there."""
+    apart = replace(reading, skip=reading.skip | {"table"})
+    for inner in table.iter("table"):
+        if inner is table:
+            continue
+        wrap = next(inner.iterancestors("table-wrap", "td", "th"), None)
+        for holder in (inner, wrap if wrap is not None and wrap.tag == "table-wrap" else None):
+            if holder is not None and (found := one_line(holder.find("caption"), apart)):
+                yield found
+                break
 
 
 def _span(value: str | None) -> int:

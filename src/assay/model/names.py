@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 
 from assay import limits
 from assay.analysis.spelling import american, folded
@@ -19,6 +20,7 @@ NAMING = ("names", "products", "conditions", "keywords")  # the last three are o
 BETWEEN = " | "
 _WORD = re.compile(r"[^\W_]+")
 _SOFT_HYPHEN = "\u00ad"
+_HYPHENS = frozenset("-\u2010\u2011\u2012\u2013\u2212")
 _KEPT = ("ss", "us", "is")  # basis, virus, illness are no plurals
 
 
@@ -26,6 +28,17 @@ def words(text: str) -> tuple[str, ...]:
     """The words of a text, folded for comparison: case, accents, American spelling, plurals."""
     plain = folded(text[: limits.MAX_QUERY_CHARS]).replace(_SOFT_HYPHEN, "")
     return tuple(map(_compared, _WORD.findall(plain)))
+
+
+def hyphens(text: str) -> frozenset[int]:
+    """The places of the words of a text that a hyphen joins to the next one."""
+    plain = folded(text[: limits.MAX_QUERY_CHARS]).replace(_SOFT_HYPHEN, "")
+    found = [*_WORD.finditer(plain)]
+    return frozenset(
+        at
+        for at, (word, following) in enumerate(pairwise(found))
+        if plain[word.end() : following.start()] in _HYPHENS
+    )
 
 
 def names_of(doc_id: str, title: str, metadata: Mapping[str, object]) -> str:

@@ -9,12 +9,14 @@ within that subject, or the dose of another drug comes first. The rule:
    failure), are one term. Its synonyms, where search adds them, stand for a term.
 2. A document's **names** are its title, its id, and the drugs, conditions, interventions and
    keywords that it is filed under. The **key** is a term that the name of any candidate's document
-   contains: the rarest in the whole index, but a drug before its condition. A chunk is about the
-   subject only if its own document is named so. Where no document is named with any term, the key
-   is the rarest of all, and the text of the chunk must contain it.
-3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``. A word that
-   the index does not have weighs most, so nothing is about a drug that is not there. The code of
-   a document (NCT00001832), where one is named so, is enough by itself, and so is a drug in its
+   contains: a drug, else one of those in the names of the document that has most of them there;
+   of several, the rarest in the whole index. A chunk is about the subject only if its own document
+   is named so. Where no document is named with any term, the key is the rarest of all, and the
+   text of the chunk must contain it.
+3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``; where no
+   document is the drug's own, the text of any candidate of a document counts for all of it. A word
+   that the index does not have weighs most, so nothing is about a drug that is not there. The code
+   of a document (NCT00001832), where one is named so, is enough by itself, and so is a drug in its
    own document: one whose title has no words but the names it is filed under, as labels have.
 
 Who restricts a search to documents or interviews has named the subject: every candidate is about
@@ -35,7 +37,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from assay.analysis.drugs import is_drug
-from assay.model.names import BETWEEN, words
+from assay.model.names import BETWEEN, hyphens, words
 
 ENOUGH = 0.6  # share of the terms' weights
 DESCRIBING = 3  # terms; with fewer, a query names one thing
@@ -53,7 +55,7 @@ _TOGETHER = re.compile(r"[^\W_]+(?:[-‐‑/'’.][^\W_]+)*")
 class Reads(Protocol):
     """What a query must be cut by: the phrases of intents, and general words."""
 
-    def intent_words(self, text: tuple[str, ...]) -> set[int]:
+    def intent_words(self, text: tuple[str, ...], hyphens: frozenset[int]) -> set[int]:
         """The positions of the words that state an intent."""
 
     @property
@@ -84,7 +86,7 @@ def subject_of(query: str, reads: Reads) -> Subject:
     typed = _TOGETHER.findall(query)
     tokens = [words(token) for token in typed]
     flat = tuple(word for token in tokens for word in token)
-    intent, general = reads.intent_words(flat), reads.general
+    intent, general = reads.intent_words(flat, hyphens(query)), reads.general
     runs: list[list[tuple[str, str]]] = [[]]
     at = 0
     for token, text in zip(tokens, typed, strict=True):
@@ -165,6 +167,15 @@ class Pool:
             return [at for at in places if padded[0] in self.names[at]]
         return [at for at in places if any(one in self.names[at] for one in padded)]
 
+    def together(self, places: Iterable[int]) -> dict[int, list[int]]:
+        """For each of the places, all candidates of its document."""
+        wanted = {at: self.names[at] for at in places}
+        parts: dict[str, list[int]] = {name: [] for name in wanted.values()}
+        for at, name in enumerate(self.names):
+            if name in parts:
+                parts[name].append(at)
+        return {at: parts[name] for at, name in wanted.items()}
+
     def meeting(self, forms: Sequence[str], places: Sequence[int]) -> set[int]:
         """The places that have one of the forms in a name or in their text."""
         met = {*self.named(forms, places)}
@@ -227,7 +238,7 @@ class Scope:
         own = self.own(with_key)
         found.update(dict.fromkeys(own, True))
         rest = [at for at in with_key if at not in own]
-        found.update(dict.fromkeys(self._with_enough(rest), True))
+        found.update(dict.fromkeys(self._with_enough(rest, whole=not own), True))
         return found
 
     def own(self, places: Iterable[int]) -> set[int]:
@@ -245,15 +256,24 @@ class Scope:
             return self.pool.named(forms, places)
         return [*self.pool.meeting(forms, places)]
 
-    def _with_enough(self, places: Sequence[int]) -> Sequence[int]:
-        """Those of the places with the key that have enough of the other terms as well."""
+    def _with_enough(self, places: Sequence[int], *, whole: bool) -> Sequence[int]:
+        """Those of the places with the key that have enough of the other terms as well.
+
+        ``whole``: what any candidate of a document that is named so has, all of them have.
+        """
         assert self.pool is not None
         enough = ENOUGH * sum(self.weights.values()) - 1e-9
-        share = dict.fromkeys(places, self.weights[self.key])
+        parts = {at: [at] for at in places}
+        if whole and self.by is By.NAMES:
+            parts = self.pool.together(places)
+        share = dict.fromkeys(parts, self.weights[self.key])
         for term, weight in self.weights.items():
-            lacking = [at for at in places if share[at] < enough] if term != self.key else []
-            for at in self.pool.meeting(self.pool.forms(term), lacking) if lacking else ():
-                share[at] += weight
+            lacking = [at for at in parts if share[at] < enough] if term != self.key else []
+            if lacking:
+                among = [each for at in lacking for each in parts[at]]
+                met = self.pool.meeting(self.pool.forms(term), [*dict.fromkeys(among)])
+                for at in lacking:
+                    share[at] += 0.0 if met.isdisjoint(parts[at]) else weight
         return [at for at in places if share[at] >= enough]
 
 
@@ -279,9 +299,21 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     own = {t for t in named if any(_is_own(names, pool.forms(t)) for names in distinct)}
     drugs = {term for term in named if any(map(_is_drug, pool.forms(term)))}
     drugs = (drugs & own) or drugs or own
-    key = max(codes or drugs or named or weights, key=lambda term: (weights[term], term))
+    best = codes or drugs or _of_the_best(named, weights, distinct, pool) or weights
+    key = max(best, key=lambda term: (weights[term], term))
     of_drug = key in drugs if named else _is_drug(key)
     return Scope(By.NAMES if named else By.TEXT, weights, key, pool, of_drug, typed)
+
+
+def _of_the_best(
+    named: Sequence[str], weights: Mapping[str, float], names: Iterable[str], pool: Pool
+) -> Sequence[str]:
+    """The terms that name the document which is named with most of them, by weight."""
+    if len(named) < 2:
+        return named
+    forms = {term: [f" {form} " for form in pool.forms(term)] for term in named}
+    having = ([term for term in named if any(form in one for form in forms[term])] for one in names)
+    return max(having, key=lambda terms: sum(weights[term] for term in terms), default=named)
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:

@@ -28,7 +28,7 @@ def test_sections_stand_in_reading_order(article: Path) -> None:
         ("results", "Results", "Results\nFewer itched (Table 1).\nAfter that it went on."),
         ("adverse_events", "Results > Table 1",
          "Table 1. Adverse events\nEvent | Group A | Group B\n\n"
-         "Rash^a | 1 (2%)\nFever | 0 | 3\na any grade"),
+         "Rash [note a] | 1 (2%)\nFever | 0 | 3\na any grade"),
         ("results", "Results > Figure 1", "Figure 1. Itch over time"),
         ("back_matter", "Acknowledgements", "Acknowledgements\nThanks."),
     ]  # fmt: skip
@@ -178,5 +178,20 @@ def test_a_table_in_a_cell_is_read_once_and_in_its_place(tmp_path: Path) -> None
     document = only("jats", path)
     assert [section.is_table for section in document.sections] == [False, True]
     assert document.text.endswith(
-        "Table 1\nArm | Plan | Plan\n\nA | By week\nA | Week 0 | 150 mg\nA | Week 4 | 75 mg"
+        "Table 1\nArm | Plan | Plan\n\nA | Week 0 | 150 mg\nA | Week 4 | 75 mg\nBy week"
+    )
+
+
+def test_the_caption_of_a_table_is_no_cell_of_it(tmp_path: Path) -> None:
+    """A table in a cell gained a row with the caption of the outer table."""
+    path = tmp_path / "a.xml"
+    path.write_text(
+        "<article><body><sec><title>Plan</title><table-wrap><label>Table 1</label>"
+        "<caption><p>Schedule by group</p></caption><table><thead><tr><th>Group</th><th>Plan</th>"
+        "</tr></thead><tbody><tr><td>C</td><td><table><tbody><tr><td>Day 1</td><td>7 mg</td></tr>"
+        "<tr><td>Day 8</td><td>9 mg</td></tr></tbody></table></td></tr></tbody></table>"
+        "</table-wrap></sec></body></article>"
+    )
+    assert only("jats", path).text.endswith(
+        "Schedule by group\nGroup | Plan | Plan\n\nC | Day 1 | 7 mg\nC | Day 8 | 9 mg"
     )

@@ -51,6 +51,19 @@ def test_turns_of_plain_text_have_their_speakers() -> None:
             ["Nurse", "Patient", "Nurse"],
         ),
         (
+            "Doctor: where?\nPatient: knee\nNurse: noted",
+            ["Doctor", "Patient", "Nurse"],
+        ),
+        (
+            "Nurse: Any allergies?\nPatient: None\nMother: Penicillin",
+            ["Nurse", "Patient", "Mother"],
+        ),
+        (
+            "D: any fever?\nP: Yes.\nD: how high?\nP: 39.",
+            ["Doctor", "Patient", "Doctor", "Patient"],
+        ),
+        ("I: How did it start?\nP: With a cough last May.", ["Interviewer", "Patient"]),
+        (
             "**Doctor:** Why?\n**Patient:** Pain.\n**Doctor:** Where?",
             ["Doctor", "Patient", "Doctor"],
         ),
@@ -66,6 +79,9 @@ def test_who_speaks(text: str, voices: list[str]) -> None:
         "",
         "Patient: John Smith\nDoctor: Lee\nDate: 2 May\nHe came with a cough.",
         "Patient: John Smith\nDoctor: Ann Lee",
+        "Patient: John Smith\nDoctor: Ann Lee M.D.",
+        "S: cough\nO: clear\nA: viral\nP: rest",
+        "D: 5 mg\nP: 80",
         "Methods: we asked.\nResults: they answered.\nMethods: again.",
         "The patient said: no.",
     ],

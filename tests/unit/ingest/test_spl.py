@@ -141,3 +141,16 @@ def test_what_stands_in_a_dosage_section_is_about_doses_though_it_is_boxed(tmp_p
         "Take care.": "warnings",
         "Liver failure.": "boxed_warning",
     }
+
+
+def test_a_footnote_in_running_text_stays_apart_from_its_sentence(tmp_path: Path) -> None:
+    """It was glued to the word before it: 10^9/L.Maximum 20 mg."""
+    path = tmp_path / "label.xml"
+    said = "Start above 3 × 10<sup>9</sup>/L.<footnote>Maximum 20 mg</footnote>Then wait."
+    path.write_text(
+        '<document xmlns="urn:hl7-org:v3"><title>X</title><component><structuredBody>'
+        f"{_coded('34068-7', said, title='DOSAGE')}</structuredBody></component></document>"
+    )
+    assert only("spl", path).text.endswith(
+        "Start above 3 × 10^9/L. [note: Maximum 20 mg] Then wait."
+    )

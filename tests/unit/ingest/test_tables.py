@@ -7,7 +7,15 @@ import pytest
 from assay import limits
 from assay.errors import LimitError
 from assay.ingest.parsed import FileLocation
-from assay.ingest.tables import Cell, Table, simple_table, table_kind, table_markup, table_text
+from assay.ingest.tables import (
+    Cell,
+    Table,
+    kind_of_table,
+    simple_table,
+    table_kind,
+    table_markup,
+    table_text,
+)
 
 HERE = FileLocation("c", 1)
 
@@ -55,3 +63,19 @@ def test_spans_cannot_blow_up(monkeypatch: pytest.MonkeyPatch) -> None:
     wide = (Cell("x", columns=1000, rows=1000),)
     with pytest.raises(LimitError, match="cells"):
         table_text(Table((wide, *((Cell("y"),) for _ in range(1000)))), HERE)
+
+
+@pytest.mark.parametrize(
+    ("caption", "header", "kind"),
+    [
+        ("Table 2. Pre-dose morning flow (L/min)", "Week\nA\nB", ""),
+        ("Glucose absorption: post-dose", "", ""),
+        ("Plasma levels", "Time after dose (h)\n5 mg", ""),
+        ("Plasma levels", "Pre-dose (ng/mL)", ""),
+        ("Recommended dose by weight", "", "dosage"),
+        ("", "Weight\nDose (mg)", "dosage"),
+        ("Dosing schedule", "", "dosage"),
+    ],
+)
+def test_a_time_before_or_after_a_dose_is_no_dosage(caption: str, header: str, kind: str) -> None:
+    assert kind_of_table(caption, header) == kind

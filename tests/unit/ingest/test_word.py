@@ -107,3 +107,14 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(limits, "MAX_XML_BYTES", 1_000)
     with pytest.raises(LimitError, match="unpacks to more than 1,000 bytes"):
         entries("docx", path)
+
+
+def test_a_part_that_ends_too_early_is_told_as_any_damage(tmp_path: Path) -> None:
+    path = tmp_path / "made.docx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", "<d><body><p/></body></d>")
+    damaged = bytearray(path.read_bytes())
+    damaged[29] = 1  # the part begins 256 bytes later than it does
+    path.write_bytes(damaged)
+    with pytest.raises(FormatError, match="not a Word document"):
+        only("docx", path)

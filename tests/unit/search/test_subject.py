@@ -119,6 +119,37 @@ def test_a_drug_comes_before_its_condition(query: str, key: str, found: list[int
     assert scope.own(range(5)) == set(found)
 
 
+TRIAL = (
+    ("NCT1: Zelenium; Placebo", "Rash: 0/344."),
+    ("NCT1: Zelenium; Placebo", "Mean radiation dermatitis score."),
+    ("NCT2: Soap", "Radiation dermatitis: 4/10."),
+)
+
+
+def test_what_a_passage_of_a_trial_says_counts_for_the_whole_trial() -> None:
+    """Of a trial's own adverse events it was said that they are about another subject."""
+    names = [names_of(title[:4], title, {}) for title, _ in TRIAL]
+    pool = Pool(
+        names,
+        lambda term, places: [at for at in places if stands_in(term, TRIAL[at][1])],
+        pool_rarity([f" {text.lower()} " for _, text in TRIAL]),
+    )
+    query = "zelenium radiation dermatitis adverse events"
+    found = scope_of(subject_of(query, default_lexicon()), pool).about(range(3))
+    assert found == {0: True, 1: True, 2: False}
+
+
+def test_the_document_that_is_named_with_most_of_the_words_is_the_subject() -> None:
+    texts = (
+        ("CPAP in obesity", "cpap in obesity with good adherence to it"),
+        ("Adherence to many pills", "they were red"),
+        ("Diet in obesity", "obesity and cpap"),
+        ("Masks for CPAP", "cpap in obesity"),
+    )
+    assert 0 in about("adherence CPAP obesity adverse events", texts)
+    assert 1 not in about("adherence CPAP obesity adverse events", texts)
+
+
 def test_a_query_without_subject_and_one_with_filters_are_about_everything() -> None:
     assert about("adverse events") == [*range(len(TEXTS))]
     assert Scope(By.FILTERS).about([3, 4]) == {3: True, 4: True}

@@ -6,8 +6,8 @@ the explanation names both. Only candidates about the subject of the query are b
 (``search/subject.py``); where nobody knows the subject, factors are gentle.
 
 A table counts as one unless it is labelled as the table of another topic: who asks for adverse
-events does not ask for tables of pharmacokinetics, and who asks for outcome measures does not ask
-for lists of adverse events.
+events does not ask for tables of pharmacokinetics or baseline characteristics, and who asks for
+outcome measures does not ask for lists of adverse events.
 
 Each section that a query names has a place in the first five, in the first ten where there are
 several: where the factors alone do not bring the best of them there, it gets the factor that does.
@@ -22,6 +22,7 @@ from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
 from assay.ingest.sections import section_of
+from assay.model.names import words
 from assay.search.boost.detect import Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
@@ -41,7 +42,12 @@ _TOPICS = frozenset({
     *("clinical_pharmacology", "nonclinical_toxicology", "ingredients", "package_label"),
     "clinical_studies",
 })  # fmt: skip
-OF_LABELS = frozenset({"dosage", "indications", "contraindications", "interactions", "warnings"})
+# and these where the tables that are asked for are those of a section, as in "adverse events"
+_OTHER_TOPICS = _TOPICS | {"baseline", "participant_flow", "outcomes", "eligibility"}
+OF_LABELS = frozenset({
+    *("dosage", "dosage_forms", "overdosage", "indications", "contraindications", "interactions"),
+    *("warnings", "boxed_warning"),
+})  # fmt: skip
 GENTLE = 0.1  # the share of a boost that is left where the subject is unknown; see design/033
 EVERYTHING = Scope(By.NOTHING)
 
@@ -142,7 +148,8 @@ def apply_boosts(
         _place_sections(sections, candidates.scores, scores, places, lifts)
     of_label = len(sections) == 1 and sections[0].intent in OF_LABELS
     if of_label or scope.is_name:
-        _place_subject(scope, candidates.scores, scores, places, lifts, of_label=of_label)
+        main = _main(sections[0], every, lexicon) if of_label else None
+        _place_subject(scope, candidates.scores, scores, places, lifts, main=main)
     return Order(candidates, scores, places, lifts)
 
 
@@ -177,26 +184,32 @@ def _place_sections(
     places: list[int],
     lifts: dict[int, _Lift],
 ) -> None:
-    """Bring the best of each section that was asked for into the first places."""
+    """Bring the best of each section that was asked for into the first places.
+
+    They come before the last of the others there, as many of these as are in their way.
+    """
     count = FIRST if len(sections) == 1 else FIRST_OF_SEVERAL
     lifted = [at for at in places if at in lifts and lifts[at].factor > 1.0 and scores[at] > 0.0]
-    having = {one.intent: _best_of(one, lifted, lifts) for one in sections}
+    best: dict[int, Detected] = {}
     for one in sections:
-        first = set(places[:count])
-        if not having[one.intent] or first.intersection(having[one.intent]):
-            continue
-        best = having[one.intent][0]
-        kept = [first.intersection(others) for others in having.values()]
-        alone = {at for group in kept if len(group) == 1 for at in group}
-        to = next((n for n in reversed(range(count)) if places[n] not in alone), None)
-        if to is None:
-            return
-        scores[best] = scores[places[to]]
-        places.remove(best)
-        places.insert(to, best)
-        matches = sorted(lifts[best].matches, key=lambda pair: pair[0].intent != one.intent)
+        having = _best_of(one, lifted, lifts)
+        if having:
+            best.setdefault(having[0], one)
+    first = places[:count]
+    missing = len(best) - len(best.keys() & first)
+    others = [n for n, at in enumerate(first) if at not in best]
+    if not missing or not others:
+        return
+    to = others[-missing:][0]
+    level = scores[places[to]]
+    raised = [at for at in places[to:] if at in best]
+    places[to:] = raised + [at for at in places[to:] if at not in best]
+    for at in raised:
+        one = best[at]
+        scores[at] = level
+        matches = sorted(lifts[at].matches, key=lambda pair: pair[0].intent != one.intent)
         reason = f"the best of {one.intent.replace('_', ' ')} has a place in the first {count}"
-        lifts[best] = _Lift(matches, scores[best] / fused[best], reason)
+        lifts[at] = _Lift(matches, level / fused[at], reason)
 
 
 def _place_subject(
@@ -206,15 +219,22 @@ def _place_subject(
     places: list[int],
     lifts: dict[int, _Lift],
     *,
-    of_label: bool,
+    main: frozenset[int] | None,
 ) -> None:
     """Bring the best candidate about the subject to the first place, where none is there.
 
-    ``of_label``: that is what the drug's own label says, if it has the section.
+    Where ``main`` is given, that is what the drug's own label says, if it has the section: one of
+    ``main``, if it has any of these.
     """
     near = [at for at in places[:NEAR_THE_TOP] if scores[at] > 0.0]
     lifted = [at for at in near if at in lifts and lifts[at].factor > 1.0]
-    first = scope.own(lifted) if of_label else set()
+    own = scope.own(lifted) if main is not None else set()
+    first = own & main if main else set()
+    if own and main and not first:  # the label has a section that is more than near to it
+        far = [at for at in places if at in main and at in lifts and scores[at] > 0.0]
+        first = scope.own(far)
+        near += [at for at in far if at in first]
+    first = first or own
     if not first and scope.is_name:
         among = near if scope.is_certain else lifted
         first = {at for at, is_about in scope.about(among).items() if is_about}
@@ -230,6 +250,16 @@ def _place_subject(
     lifts[best] = _Lift(matches, by.factor, reason)
 
 
+def _main(one: Detected, every: Sequence[Traits], lexicon: Lexicon) -> frozenset[int]:
+    """The candidates in the first of the sections that answer an intent."""
+    main = lexicon.intents[one.intent].sections[:1]
+    return frozenset(
+        at
+        for at, has in enumerate(every)
+        if has.section_label and section_of(has.section_label) in main
+    )
+
+
 def _best_of(one: Detected, places: Sequence[int], lifts: Mapping[int, _Lift]) -> list[int]:
     """The candidates of an intent, in order; only tables where it is asked for as tables."""
     having = [at for at in places if any(m.intent == one.intent for m, _ in lifts[at].matches)]
@@ -241,10 +271,11 @@ def _matches(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> 
     """Every rule that matches, and by what; the largest factor, which applies, comes first."""
     found = []
     sections = False
+    others = _OTHER_TOPICS if _is_of_section(detected) else _TOPICS
     for one in reversed(detected):  # tables come first there
         if one.rule == TABLE_RULE:
             of_another = any(d.rule == INTENT_RULE for d in detected) and not sections
-            matched = _as_table(traits, of_another=of_another)
+            matched = _as_table(traits, others if of_another else frozenset())
         else:
             matched = _as_section(traits, one, lexicon)
             sections = sections or bool(matched)
@@ -272,9 +303,15 @@ def _account(lift: _Lift) -> tuple[Boost, ...]:
     )
 
 
-def _as_table(traits: Traits, *, of_another: bool) -> str:
-    """How it counts as a table; ``of_another``: it is of none of the sections asked for."""
-    if of_another and section_of(traits.section_label) in _TOPICS:
+def _is_of_section(detected: Sequence[Detected]) -> bool:
+    """Whether the words that ask for tables are those that ask for a section."""
+    spoken = {words(one.phrase) for one in detected if one.rule == INTENT_RULE}
+    return any(words(one.phrase) in spoken for one in detected if one.rule == TABLE_RULE)
+
+
+def _as_table(traits: Traits, others: frozenset[str]) -> str:
+    """How it counts as a table; none of the other sections does."""
+    if section_of(traits.section_label) in others:
         return ""
     if traits.is_table:
         return "is_table"

@@ -8,10 +8,11 @@ base and sections or hints. General words, which name no subject (``search/subje
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,20 +21,25 @@ from assay.digests import digest_of
 from assay.errors import FormatError
 from assay.ingest.sections import INTENTS, LABELS
 from assay.model.names import words
-from assay.search.boost.words import STAR, Phrases
+from assay.search.boost.words import NO_HYPHENS, STAR, Phrases
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 _KEYS = ("base", "sections", "hints", "phrases")
+BAR = "|"
+MOST_ALTERNATIVES = 300  # phrases of a line
 _RESERVED = ("tabular", "none")
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One clinical intent: how strong it is, and what it boosts."""
+    """One clinical intent: how strong it is, and what it boosts.
+
+    Of a drug's own label, what is in the first of the sections comes before the others.
+    """
 
     name: str
     base: float
-    sections: frozenset[str]
+    sections: tuple[str, ...]
     hints: frozenset[str]
 
 
@@ -46,15 +52,15 @@ class Lexicon:
     intents: Mapping[str, Intent]
     general: frozenset[str] = frozenset()
 
-    def intent_words(self, text: tuple[str, ...]) -> set[int]:
+    def intent_words(self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS) -> set[int]:
         """The positions of the words of a text that state an intent."""
-        return self.tables.covered(text) | self.phrases.covered(text)
+        return self.tables.covered(text, hyphens) | self.phrases.covered(text, hyphens)
 
     @property
     def digest(self) -> str:
         """The same for lexicons that boost the same."""
         intents = [
-            [one.name, one.base, sorted(one.sections), sorted(one.hints)]
+            [one.name, one.base, [*one.sections], sorted(one.hints)]
             for one in sorted(self.intents.values(), key=lambda one: one.name)
         ]
         return digest_of([self.tables.rows(), self.phrases.rows(), intents])
@@ -65,8 +71,8 @@ class _Draft:
     """An intent while files are merged."""
 
     base: float = 0.0
-    sections: frozenset[str] = frozenset()
-    hints: frozenset[str] = frozenset()
+    sections: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
     phrases: dict[str, float] = field(default_factory=dict)
 
 
@@ -92,6 +98,7 @@ class _Reader:
         self._tables: dict[str, float] = {}
         self._drafts: dict[str, _Draft] = {}
         self._general: set[str] = set()
+        self._forms: dict[tuple[int, str], str] = {}  # phrases by where they go and folded form
         self._source = ""
 
     def read(self, path: Path) -> None:
@@ -114,7 +121,7 @@ class _Reader:
     def lexicon(self) -> Lexicon:
         """The merged lexicon."""
         intents = {
-            name: Intent(name, draft.base, draft.sections, draft.hints)
+            name: Intent(name, draft.base, draft.sections, frozenset(draft.hints))
             for name, draft in self._drafts.items()
         }
         spoken = [
@@ -149,15 +156,23 @@ class _Reader:
 
     def _phrases(self, into: dict[str, float], node: Node) -> None:
         for phrase, value in self._mapping(node, "phrases").entries:
-            form = " ".join(words(phrase.text))
-            if not words(phrase.text.partition(STAR)[0]):
-                self._refuse(phrase, f"the phrase {phrase.text!r:.40} holds no word")
             confidence = self._number(value, phrase.text, 0.0, 1.0)
-            # by its folded form, so that "Side-effect" changes "side effects"
-            for old in [known for known in into if " ".join(words(known)) == form]:
-                del into[old]
-            if confidence:
-                into[phrase.text] = confidence
+            for text in self._alternatives(phrase):
+                if not words(text.partition(STAR)[0]):
+                    self._refuse(phrase, f"the phrase {text!r:.40} holds no word")
+                # by its folded form, so that "Side-effect" changes "side effects"
+                form = " ".join(words(text))
+                into.pop(self._forms.pop((id(into), form), ""), None)
+                if confidence:
+                    into[text] = confidence
+                    self._forms[id(into), form] = text
+
+    def _alternatives(self, phrase: ScalarNode) -> Iterator[str]:
+        """The phrase with each of the words that bars stand between."""
+        parts = [word.split(BAR) for word in phrase.text.split()]
+        if math.prod(map(len, parts)) > MOST_ALTERNATIVES:
+            self._refuse(phrase, f"the phrase {phrase.text!r:.40} stands for too many phrases")
+        return map(" ".join, product(*parts))
 
     def _words(self, node: Node) -> None:
         for line in node.items if isinstance(node, SequenceNode) else (node,):
@@ -165,7 +180,7 @@ class _Reader:
                 self._refuse(line, "words are wanted", "as in general: [of, the]")
             self._general.update(words(line.text))
 
-    def _names(self, node: Node, known: Mapping[str, object] | tuple[str, ...]) -> frozenset[str]:
+    def _names(self, node: Node, known: Mapping[str, object] | tuple[str, ...]) -> tuple[str, ...]:
         if not isinstance(node, SequenceNode):
             self._refuse(node, "a list is wanted", "as in [methods, results]")
         names = []
@@ -173,7 +188,7 @@ class _Reader:
             if not isinstance(item, ScalarNode) or item.text not in known:
                 self._refuse(item, "this is not a name we know", f"known: {', '.join(known)}")
             names.append(item.text)
-        return frozenset(names)
+        return tuple(dict.fromkeys(names))
 
     def _number(self, node: Node, what: str, low: float, high: float) -> float:
         text = node.text if isinstance(node, ScalarNode) else ""

@@ -1,8 +1,9 @@
 """Which phrases of a list occur in a text, as whole words, whatever their case or plural?
 
 Both are compared as folded words (``model/names.py``). A star in a phrase stands for up to four
-words: ``what is * used for``. Phrases are found by looking up each word once and comparing the
-next few, so that time grows only with the length of the text.
+words: ``what is * used for``. A phrase that is a part of a hyphenated word indicates nothing:
+"results-oriented" asks for no results. Phrases are found by looking up each word once and
+comparing the next few, so that time grows only with the length of the text.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 from assay.model.names import words
 
+NO_HYPHENS: frozenset[int] = frozenset()
 STAR = "*"
 MOST_BETWEEN = 4
 COUNTS = 0.5  # a phrase with less confidence only keeps its words from being read as another
@@ -21,48 +23,54 @@ class Phrases:
     """Phrases, each with what it indicates and a confidence, indexed for lookup."""
 
     def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
-        self._by_first: dict[str, list[_Row]] = {}
+        self._by_start: dict[tuple[str, ...], list[_Row]] = {}  # by two words, or one
         for meaning, phrase, confidence in rows:
             head, _, tail = phrase.partition(STAR)
             row = _Row(words(head), words(tail), meaning, phrase, confidence)
-            self._by_first.setdefault(row.head[0], []).append(row)
+            self._by_start.setdefault(row.head[:2], []).append(row)
 
     def rows(self) -> list[tuple[str, str, float]]:
         """What was given, whatever its order."""
-        every = (row for rows in self._by_first.values() for row in rows)
+        every = (row for rows in self._by_start.values() for row in rows)
         return sorted((row.meaning, row.phrase, row.confidence) for row in every)
 
-    def best(self, text: tuple[str, ...]) -> dict[str, tuple[str, float]]:
+    def best(
+        self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS
+    ) -> dict[str, tuple[str, float]]:
         """What the text indicates, each with its most confident phrase and that confidence.
 
         A phrase inside a longer one does not count: "dose limiting toxicity" is not about dose. Of
-        equal confidences, the longest phrase wins, then the last in alphabetical order.
+        equal confidences, the longest phrase wins, then the last in alphabetical order. ``hyphens``
+        are the places of words that are joined to the next one.
         """
         found: dict[str, _Row] = {}
-        for place in self._outermost(text):
+        for place in self._outermost(text, hyphens):
             row = place.row
             known = found.get(row.meaning)
             if known is None or row.rank > known.rank:
                 found[row.meaning] = row
         return {meaning: (row.phrase, row.confidence) for meaning, row in found.items()}
 
-    def covered(self, text: tuple[str, ...]) -> set[int]:
+    def covered(self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS) -> set[int]:
         """The positions of the words that belong to a phrase that counts."""
         return {
             at
-            for place in self._outermost(text)
+            for place in self._outermost(text, hyphens)
             if place.row.confidence >= COUNTS
             for at in place.positions
         }
 
-    def _outermost(self, text: tuple[str, ...]) -> Iterator[_Place]:
+    def _outermost(self, text: tuple[str, ...], hyphens: frozenset[int]) -> Iterator[_Place]:
         """The phrases of the text that are not inside a longer one."""
         reached = 0  # the largest end of the phrases that start earlier
-        for at, word in enumerate(text):
-            rows = self._by_first.get(word)
-            if rows is None:
+        for at in range(len(text)):
+            rows = [*self._by_start.get(text[at : at + 1], ())]
+            if at + 1 < len(text):
+                rows += self._by_start.get(text[at : at + 2], ())
+            if not rows:
                 continue
-            places = [place for row in rows if (place := _place(text, at, row)) is not None]
+            found = (place for row in rows if (place := _place(text, at, row)) is not None)
+            places = [place for place in found if not place.is_part(hyphens)]
             longest = max((place.end for place in places), default=0)
             if longest > reached:
                 yield from (place for place in places if place.end == longest)
@@ -88,6 +96,11 @@ class _Place(NamedTuple):
     row: _Row
     end: int
     positions: tuple[int, ...]
+
+    def is_part(self, hyphens: frozenset[int]) -> bool:
+        """Whether it would count, but is a part of a hyphenated word."""
+        joined = self.positions[0] - 1 in hyphens or self.positions[-1] in hyphens
+        return joined and self.row.confidence >= COUNTS
 
 
 def _place(text: tuple[str, ...], at: int, row: _Row) -> _Place | None:

@@ -161,6 +161,45 @@ def test_each_section_that_is_named_has_a_place_in_the_first_ten() -> None:
     assert boost.reason == "the best of dosage has a place in the first 10"
 
 
+@pytest.mark.req("R13")
+def test_a_section_that_gets_a_place_pushes_no_other_named_section_out() -> None:
+    """Asked for six sections, a label showed no doses: the last that was placed pushed them out."""
+    several = ("dosage", "contraindications", "indications", "drug_interactions", "overdosage")
+    chunks = {
+        key: Chunk("c", "c", "x", section_label=label)
+        for key, label in zip((8, 9, 22, 25, 28), several, strict=True)
+    }
+    tables = dict.fromkeys(range(8), AE)
+    rows = scoped(
+        "zelomab side effects, dose, contraindications, indications, interactions, overdose",
+        {**tables, **chunks},
+        dict.fromkeys(range(30), "zelomab"),
+    )
+    assert chunks.keys() <= {row.fused.key for row in rows[:10]}
+    scores = [row.score for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    for row in rows:
+        factors = [boost.factor for boost in row.boosts if boost.applied]
+        assert row.score == pytest.approx(row.fused.score * (factors or [1.0])[0])
+
+
+def test_the_doses_of_a_label_come_before_its_dosage_forms() -> None:
+    forms = Chunk("f", "f", "x", section_label="dosage_forms", intent_hint="dose")
+    names = dict.fromkeys(range(30), "zelomab")
+    assert scoped("zelomab posology", {0: forms, 20: DOSE}, names)[0].fused.key == 20
+    assert scoped("zelomab dosage forms", {0: forms, 20: DOSE}, names)[0].fused.key == 0
+
+
+@pytest.mark.req("R11")
+@pytest.mark.parametrize("label", ["baseline", "outcomes", "participant_flow", "eligibility"])
+def test_tables_of_adverse_events_come_before_those_of_other_sections(label: str) -> None:
+    other = Chunk("o", "o", "x", section_label=label, is_table=True)
+    rows = boosted("side effects", {0: other, 1: other, 4: AE})
+    assert [row.fused.key for row in rows if row.boosts] == [4]
+    rows = boosted("safety of statins: baseline characteristics", {3: other})
+    assert [row.fused.key for row in rows if row.boosts] == [3]
+
+
 def test_what_a_query_names_comes_first_even_without_the_section() -> None:
     rows = scoped("zelomab adverse events", {0: AE}, {9: "zelomab"})
     assert rows[0].fused.key == 9

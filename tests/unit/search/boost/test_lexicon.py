@@ -20,8 +20,9 @@ def own(tmp_path: Path, text: str) -> Path:
 def test_the_shipped_lexicon_knows_the_intents_and_covers_every_hint() -> None:
     lexicon = default_lexicon()
     assert list(lexicon.intents) == [
-        *("eligibility", "adverse_events", "results", "methods", "dosage", "indications"),
-        *("contraindications", "interactions", "warnings"),
+        *("eligibility", "adverse_events", "results", "methods", "dosage"),
+        *("dosage_forms", "overdosage", "indications", "contraindications", "interactions"),
+        *("warnings", "boxed_warning"),
     ]
     assert {intent.base for intent in lexicon.intents.values()} == {3.0, 2.0}
     hints = {hint for intent in lexicon.intents.values() for hint in intent.hints}
@@ -29,7 +30,7 @@ def test_the_shipped_lexicon_knows_the_intents_and_covers_every_hint() -> None:
     for intent in lexicon.intents.values():
         # Every label that carries an intent's hint is lifted as a section of that intent.
         labels = {label.name for label in LABELS.values() if label.intent in intent.hints}
-        assert labels <= intent.sections <= {*LABELS}
+        assert labels <= {*intent.sections} <= {*LABELS}
 
 
 def test_a_file_adds_changes_and_removes(tmp_path: Path) -> None:
@@ -58,6 +59,13 @@ intents:
     assert found("eligibility") == [("eligibility", 3.0)]
 
 
+def test_bars_stand_between_words_of_which_each_makes_a_phrase(tmp_path: Path) -> None:
+    path = own(tmp_path, "tables: {grid|matrix of|with: 0.8, matrix with: 0}")
+    lexicon = load_lexicon(path)
+    found = [q for q in ("grid of", "grid with", "matrix of", "matrix with") if detect(q, lexicon)]
+    assert found == ["grid of", "grid with", "matrix of"]
+
+
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
     lexicon = load_lexicon(own(tmp_path, "# nothing yet\n"))
     assert detect("adverse events", lexicon) == detect("adverse events", default_lexicon())
@@ -72,6 +80,7 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
         ("tables: {a: nan}", "'nan' is not from 0 to 1"),
         ("tables: {a: [1]}", "is not from 0 to 1"),
         ("tables: {'-- !': 1}", "holds no word"),
+        (f"tables: {{'{' '.join(['a|b'] * 40)}': 1}}", "stands for too many phrases"),
         ("intents: {dosage: {weight: 1}}", "an intent has no 'weight'"),
         ("intents:\n  dosage: {sections: [nowhere]}", "own.yaml:2: this is not a name we know"),
         ("intents: {dosage: {sections: dosage}}", "a list is wanted"),
