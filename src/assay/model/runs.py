@@ -15,7 +15,7 @@ from assay.model.scoring import Scoring
 
 
 class RunStatus(StrEnum):
-    """How far a run got; ``running`` without a living process means that it can be resumed."""
+    """How far a run got; one whose process is gone is interrupted, and can be resumed."""
 
     RUNNING = "running"
     INTERRUPTED = "interrupted"
