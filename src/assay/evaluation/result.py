@@ -152,14 +152,14 @@ class EvaluationResult:
                 "not found"
             )
         for ids, of, what in (
-            (broken, every, f"failed and count as 0{searching}"),
+            (broken, every, f"failed, counted as 0{searching}"),
             (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
             (self.degraded, every, f"answered without some component ({lacking})"),
-            (missed, to_find, "with something to find found nothing and count as 0"),
+            (missed, to_find, "with something to find found nothing, counted as 0"),
             (
                 self.out_of_order,
                 every,
-                "have scores that do not fall along the list: ranked as given",
+                "with scores that do not fall along the list: ranked as given",
             ),
             (self._put_by_score, every, RANKED_BY_SCORE),
             (withheld, every, WITHHELD),
