@@ -122,7 +122,7 @@ def _object_schema(kind: Any) -> dict[str, Any]:
             required += inner["required"]
         elif name is not None:
             properties[name] = json_schema(hints[one.name])
-            required.append(name)
+            required += [] if "unless" in one.metadata else [name]
     return {
         "type": "object",
         "title": kind.__name__,
