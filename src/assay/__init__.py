@@ -18,8 +18,7 @@ from assay.version import __version__
 if TYPE_CHECKING:
     from assay.app.evaluation import EvaluationRequest
     from assay.app.python import evaluate, load_test_set
-    from assay.app.workspace import Workspace
-    from assay.app.workspace import open_workspace as open  # noqa: A004 - reads as assay.open
+    from assay.app.workspace import Workspace, open_workspace
     from assay.errors import AssayError
     from assay.evaluation.answers import score_answers
     from assay.evaluation.decisions import Decisions, classify
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
     from assay.model.testset import GoldenQuery, Judgment, TestSet
     from assay.search.request import SearchOptions
     from assay.search.response import SearchHit, SearchResponse
+
+    open = open_workspace  # noqa: A001 - reads as assay.open
 
 _HOMES = {
     "Answer": "model.answers",
@@ -90,6 +91,7 @@ _HOMES = {
 }
 _NAMES_THERE = {"open": "open_workspace", "qrels": "load_qrels"}
 
+# without open: a star import must not hide Python's own
 __all__ = [
     "Answer",
     "AnswerRecord",
@@ -128,7 +130,6 @@ __all__ = [
     "evaluate",
     "load_qrels",
     "load_test_set",
-    "open",
     "parse_measure",
     "parse_measures",
     "qrels",
@@ -148,4 +149,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_HOMES})

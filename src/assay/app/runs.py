@@ -122,9 +122,18 @@ def run_filter(
 def list_runs(
     assay: Assay, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0
 ) -> RunPage:
-    """Runs, newest first."""
+    """Runs, newest first, each with its figures."""
     assay.require()
-    return assay.runs.runs(chosen, limit=limit, offset=offset)
+    page = assay.runs.runs(chosen, limit=limit, offset=offset)
+    return replace(page, runs=tuple(with_figures(assay, info) for info in page.runs))
+
+
+def with_figures(assay: Assay, info: RunInfo) -> RunInfo:
+    """A run with its figures; one that did not end is scored as far as it got."""
+    if info.status is RunStatus.COMPLETE or info.figures_only or "metrics" in info.aggregate:
+        return info
+    result = _scored(assay, info, info.scoring)
+    return replace(info, aggregate=stored_aggregate(info, result))
 
 
 def headline_measures() -> tuple[Measure, ...]:
@@ -353,15 +362,6 @@ def query_scores(assay: Assay, run: str) -> QueryScores:
         held_out=hidden_in(stored.test_set),
         sets=names or (stored.info.suite,),
     )
-
-
-def incomplete(workspace: Workspace, info: RunInfo) -> str | None:
-    """A sentence about a run that did not end; None where it is complete."""
-    if info.status is RunStatus.COMPLETE or info.figures_only:
-        return None
-    store = workspace.runs
-    scope = Scope(store.test_set(info.run_id), store.answered(info.run_id))
-    return f"INCOMPLETE: the run is {info.status}; {scope.reach}"
 
 
 # One query, and all of them
@@ -737,7 +737,7 @@ def _left_behind(known: StoredRun, run: StoredRun) -> bool:
         getattr(known.info, name) == getattr(run.info, name)
         for name in ("test_set_checksum", "config_hash", "cache_key", "created_at", "owner")
     )
-    if known.info.status is not RunStatus.RUNNING or not same:
+    if known.info.status in _ENDED or not same:
         return False
     coming = {one.query_id: outcome_json(one) for one in run.outcomes}
     return all(outcome_json(one) == coming.get(one.query_id) for one in known.outcomes)

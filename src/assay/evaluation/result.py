@@ -103,8 +103,9 @@ class EvaluationResult:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """Queries for which nothing came back, without an error."""
-        return tuple(one.query_id for one in self.outcomes if not one.results and one.error is None)
+        """Queries without results, as EmptyResultRate counts them: also those not asked."""
+        found = (one.query_id for one in self.outcomes if not one.results and one.error is None)
+        return (*found, *self.scope.unasked)
 
     @property
     def out_of_order(self) -> tuple[str, ...]:
@@ -143,7 +144,8 @@ class EvaluationResult:
         answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
         lacking = component_errors(one for one in self.outcomes if one.degraded)
         withheld = tuple(one.query_id for one in self.outcomes if WITHHELD in one.warnings)
-        missed = tuple(query for query in self.empty if query in set(to_find))
+        asked_to_find = set(to_find).difference(self.scope.unasked)
+        missed = tuple(query for query in self.empty if query in asked_to_find)
         said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
         if self.filters:
             said.append(
@@ -151,14 +153,14 @@ class EvaluationResult:
                 "not found"
             )
         for ids, of, what in (
-            (broken, every, f"failed and count as 0{searching}"),
+            (broken, every, f"failed, counted as 0{searching}"),
             (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
             (self.degraded, every, f"answered without some component ({lacking})"),
-            (missed, to_find, "with something to find found nothing and count as 0"),
+            (missed, to_find, "with something to find found nothing, counted as 0"),
             (
                 self.out_of_order,
                 every,
-                "have scores that do not fall along the list: ranked as given",
+                "with scores that do not fall along the list: ranked as given",
             ),
             (self._put_by_score, every, RANKED_BY_SCORE),
             (withheld, every, WITHHELD),

@@ -18,13 +18,14 @@ wins and losses still count queries.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.errors import UsageError
-from assay.evaluation.scores import Scores, ci_method, ends, rounded
+from assay.evaluation.scores import Scores, ci_method, ends, rounded, shown
 from assay.plural import counted, share_of
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.clustering import cluster_shares
@@ -171,6 +172,15 @@ class Comparison:
             "contrasts": [contrast.to_dict() for contrast in self.contrasts],
         }
 
+    def __str__(self) -> str:
+        """A line for each contrast: its figures, then the verdict in words."""
+        return "\n".join(
+            f"{one.run} against {self.baseline}, {one.measure}: {shown(one.baseline)} → "
+            f"{shown(one.value)} ({counted(one.n, 'query')}). {one.ruling.sentence} "
+            f"{one.significance}"
+            for one in self.contrasts
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Table:
@@ -217,13 +227,23 @@ def compare(
     """Each of ``others`` against ``baseline``: what ``score`` or ``evaluate`` returned.
 
     All must cover the same queries and measures. Queries that failed or were degraded are logged.
+    Runs of one name are numbered.
     """
     _refuse_different_rules(baseline, *others)
-    first, *rest = (_scores_of(one) for one in (baseline, *others))
+    first, *rest = _named_apart([_scores_of(one) for one in (baseline, *others)])
     if not rest:
         raise UsageError("there is nothing to compare with", hint="name two runs or more")
     pairs = [(first, other) for other in rest]
     return Comparison(first.name, contrast_pairs(pairs, alpha, margin), alpha, margin)
+
+
+def _named_apart(compared: Sequence[Scores]) -> list[Scores]:
+    """The same scores; those that share a name get their place beside it."""
+    names = Counter(one.name for one in compared)
+    return [
+        replace(one, name=f"{one.name} {at}") if names[one.name] > 1 else one
+        for at, one in enumerate(compared, 1)
+    ]
 
 
 def _refuse_different_rules(*compared: Scores | EvaluationResult) -> None:

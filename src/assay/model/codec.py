@@ -2,7 +2,8 @@
 
 One description serves ``--json``, HTTP bodies, jobs, exchanged runs and the client: the fields of a
 frozen dataclass. A field may say more in its metadata: ``flat`` (its fields stand beside those of
-the owner), ``as_json(name)`` (another name, or None to leave it out).
+the owner), ``as_json(name)`` (another name, or None to leave it out), ``unless(property)`` (left
+out where the property holds).
 
 ``encode`` gives JSON values, ``decode`` reads them strictly: a missing field or one of another type
 is an ``InputError`` that names the place. Fields that are not known are passed over, so that an
@@ -38,6 +39,11 @@ flat: Mapping[str, Any] = {"flat": True}
 def as_json(name: str | None = None) -> dict[str, Any]:
     """Metadata of a field that has another name in JSON; None leaves it out."""
     return {"json": name}
+
+
+def unless(name: str) -> dict[str, Any]:
+    """Metadata of an optional field that is left out where a property of the owner is true."""
+    return {"unless": name}
 
 
 def encode(value: Any) -> Any:
@@ -116,7 +122,7 @@ def _object_schema(kind: Any) -> dict[str, Any]:
             required += inner["required"]
         elif name is not None:
             properties[name] = json_schema(hints[one.name])
-            required.append(name)
+            required += [] if "unless" in one.metadata else [name]
     return {
         "type": "object",
         "title": kind.__name__,
@@ -173,10 +179,19 @@ def _writer_of(kind: type[Any]) -> Callable[[Any], dict[str, Any]]:
         if (writer := _writer(hints[attribute])) is not None
     ]
 
+    left_out = [
+        (name, attrgetter(one.metadata["unless"]))
+        for one in fields(kind)
+        if (name := _name(one)) is not None and "unless" in one.metadata
+    ]
+
     def write(value: Any) -> dict[str, Any]:
         found = dict(zip(names, get(value), strict=True))
         for name, writer in special:
             found[name] = writer(found[name])
+        for name, holds in left_out:
+            if holds(value):
+                del found[name]
         for inner, writer in beside:
             found |= writer(inner(value))
         return found

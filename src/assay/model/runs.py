@@ -8,14 +8,14 @@ from enum import StrEnum
 from typing import Any
 
 from assay.model.answers import Answer, NumberCheck
-from assay.model.codec import as_json
+from assay.model.codec import as_json, unless
 from assay.model.judgments import Span
 from assay.model.query import FILTER_OPTIONS
 from assay.model.scoring import Scoring
 
 
 class RunStatus(StrEnum):
-    """How far a run got; ``running`` without a living process means that it can be resumed."""
+    """How far a run got; one whose process is gone is interrupted, and can be resumed."""
 
     RUNNING = "running"
     INTERRUPTED = "interrupted"
@@ -108,9 +108,10 @@ class RunInfo:
     fingerprint; ``cache_key`` covers configuration, test set and index generation. The checksum is
     that of the queries which were really run (``part`` says which: all, evaluation, holdout,
     patient ...). ``owner`` is the process that makes the run. ``scoring`` says what the run is
-    scored by, now and later; ``aggregate`` has no figures until it was. ``queries`` are those to
-    ask, ``total`` includes those skipped. ``reused_from`` is the equal run whose outcomes this one
-    took over; ``uploaded`` says that the queries came with the request.
+    scored by, now and later; of saved figures it is not known. ``aggregate`` has no figures until
+    it was. ``queries`` are those to ask, ``total`` includes those skipped. ``reused_from`` is the
+    equal run whose outcomes this one took over; ``uploaded`` says that the queries came with the
+    request.
     """
 
     run_id: str
@@ -135,7 +136,7 @@ class RunInfo:
     finished_at: str | None = None
     tags: tuple[str, ...] = ()
     queries: int = 0
-    scoring: Scoring = field(default_factory=Scoring)
+    scoring: Scoring = field(default_factory=Scoring, metadata=unless("figures_only"))
     reused_from: str = ""
     aggregate: Mapping[str, Any] = field(default_factory=dict)
 

@@ -76,6 +76,11 @@ class Judgment:
     ) -> None:
         if type(grade) is not int and hasattr(grade, "__index__"):
             grade = operator.index(grade)  # True is 1
+        most = limits.MAX_GOLDEN_GRADE
+        if type(grade) is not int or not 0 <= grade <= most:
+            raise InputError(
+                f"the grade of {id} is {grade!r:.40}; grades are whole numbers from 0 to {most}"
+            )
         named = doc_id or owner
         values = (id, grade, spans, named or None, level)
         for each, value in zip(fields(Judgment), values, strict=True):
@@ -134,7 +139,7 @@ class TestSet:
     """A named, versioned list of golden queries; ``checksum`` changes with anything that counts.
 
     ``skipped`` names queries of the file that were left out because nobody judged them. A set made
-    here follows the rules that hold for every file: unique ids, grades from 0 to 3.
+    here follows the rules that hold for every file: every id once, as queries and as judgments.
     """
 
     __test__ = False  # pytest looks for classes of this name
@@ -247,12 +252,6 @@ def _problems(queries: tuple[GoldenQuery, ...]) -> Iterator[str]:
         seen.add(query.query_id)
         judged: set[str] = set()
         for one in query.relevant_docs:
-            if type(one.grade) is not int or not 0 <= one.grade <= limits.MAX_GOLDEN_GRADE:
-                most = limits.MAX_GOLDEN_GRADE
-                yield (
-                    f"{query.query_id}: the grade of {one.id} is {one.grade!r:.40}; grades are "
-                    f"whole numbers from 0 to {most}"
-                )
             if one.id in judged:
                 yield f"{query.query_id}: {one.id} is judged twice"
             judged.add(one.id)

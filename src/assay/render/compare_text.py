@@ -92,18 +92,17 @@ class MeasureRow:
 
 
 def measure_rows(report: CompareReport) -> list[MeasureRow]:
-    """The measures that the runs were made with, then what is always reported."""
-    rows = [
-        MeasureRow(name, a, b, None if a is None or b is None else b - a)
+    """The measures of the runs, what is always reported, what was asked for: each of them once."""
+    rows = {
+        name: MeasureRow(name, a, b, None if a is None or b is None else b - a)
         for name, (a, b) in report.headline.items()
-    ]
+    }
     flat_a, flat_b = report.aggregate_a.flat(), report.aggregate_b.flat()
-    rows += [
-        MeasureRow(_name(key), flat_a.get(key), flat_b.get(key), delta, key == "empty_result_rate")
-        for key, delta in report.deltas.items()
-        if _name(key) not in report.headline
-    ]
-    return rows
+    for key, delta in report.deltas.items():
+        less = key == "empty_result_rate"
+        row = MeasureRow(_name(key), flat_a.get(key), flat_b.get(key), delta, less)
+        rows.setdefault(row.name, row)
+    return list(rows.values())
 
 
 def _name(key: str) -> str:

@@ -6,6 +6,8 @@ import re
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", re.IGNORECASE)
+# not the cutoff of a measure: nDCG@10, nDCG(gain=linear)@10
+_MENTION = re.compile(r"(?<![A-Za-z0-9])@(?=\w)(?!(?<=\)@)\d+(?!\w))")
 
 
 def markdown_cell(text: str) -> str:
@@ -13,7 +15,7 @@ def markdown_cell(text: str) -> str:
     text = " ".join(text.split())
     text = re.sub(r"([\\`*_{}\[\]<>|#!~])", r"\\\1", text)
     # a blank of no width keeps sites from making mentions and links of bare text
-    text = re.sub(r"(?<![A-Za-z0-9])@(?=\w)", "@\u200b", text)
+    text = _MENTION.sub("@\u200b", text)
     return re.sub(r"://|(?i:www)\.", lambda found: f"{found[0][:-1]}\u200b{found[0][-1]}", text)
 
 

@@ -140,7 +140,7 @@ def _rescored(info: RunInfo, result: EvaluationResult, measure: Measure) -> str:
     if measure not in result.scores.measures:
         return "—"
     new, old = rounded(result[measure]), info.aggregate.get("metrics", {}).get(measure.key)
-    return shown(new) + ("" if old in (None, new) else f" (was {old})")
+    return shown(new) + ("" if old in (None, new) else f" (was {shown(old)})")
 
 
 def modes_tables(
@@ -233,8 +233,9 @@ def _decisions(
         title=title,
         notes=(
             *notes,
-            f"by the score of the first result, over {expected[Expect.EVIDENCE]} queries with "
-            f"evidence and {expected[Expect.NOTHING]} without (expect: nothing)",
+            "by the score of the first result, over "
+            f"{counted(expected[Expect.EVIDENCE], 'query')} with evidence and "
+            f"{expected[Expect.NOTHING]} without (expect: nothing)",
         ),
     )
 

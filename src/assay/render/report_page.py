@@ -88,7 +88,7 @@ def origin(info: RunInfo) -> list[tuple[str, str]]:
         ("run", info.run_id),
         ("test set", f"{info.suite} {info.test_set_version}, sha256 {info.test_set_checksum[:16]}"),
         ("part", info.part),
-        ("scored", "; ".join(info.scoring.notes) or "results are matched by the judged ids"),
+        ("scored", _rule(info)),
         *((("results", f"those of {info.reused_from}"),) if info.reused_from else ()),
         ("configuration", f"sha256 {info.config_hash[:16]}"),
         *((key, _setting(value)) for key, value in sorted(info.config.items())),
@@ -97,6 +97,12 @@ def origin(info: RunInfo) -> list[tuple[str, str]]:
         ("chunkers", ", ".join(info.chunker_versions) or "—"),
         ("commit", info.commit_hash or "—"),
     ]
+
+
+def _rule(info: RunInfo) -> str:
+    if info.figures_only:
+        return "elsewhere, by a rule that is not known"
+    return "; ".join(info.scoring.notes) or "results are matched by the judged ids"
 
 
 def _setting(value: object) -> str:

@@ -117,7 +117,7 @@ def history_json(history: History) -> dict[str, Any]:
                 "part": info.part,
                 "engine": info.engine,
                 "configuration": info.config_hash[:SHOWN_HASH],
-                "match": info.scoring.match.value,
+                "match": None if info.figures_only else info.scoring.match.value,
                 "tags": list(info.tags),
                 "series": place.get(info.run_id),
                 "unsound": history.unsound.get(info.run_id),

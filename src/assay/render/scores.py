@@ -54,12 +54,16 @@ def run_table(scores: Scores, *, ci: bool) -> Table:
 
 
 def _substitutes(scores: Scores) -> list[str]:
-    """Which intervals are of another kind than was asked for, and why."""
+    """Which intervals are of another kind than was asked for, or a single point, and why."""
     found = [(measure, scores.interval(measure)) for measure in scores.measures]
     return [
         f"interval of {measure}: {one.reason}"
         for measure, one in found
-        if one.defined and one.method != scores.sampling.method
+        if one.defined
+        and (
+            one.method != scores.sampling.method
+            or (measure in scores.decisions and one.low == one.high)
+        )
     ]
 
 

@@ -20,10 +20,23 @@ def alive(owner: str) -> bool:
 
     Nothing is known about other machines: their unfinished runs may be taken over.
     """
+    return owner != this_process() and _runs(owner) is True
+
+
+def ended(owner: str) -> bool:
+    """Whether the owner was a process on this machine that is gone.
+
+    Nothing is known about other machines: what they began may go on.
+    """
+    return _runs(owner) is False
+
+
+def _runs(owner: str) -> bool | None:
+    """Whether a process of this machine is alive; None for any other owner."""
     host, _, rest = owner.partition("/")
     number, _, started = rest.partition("/")
-    if host != socket.gethostname() or not number.isdigit() or owner == this_process():
-        return False
+    if host != socket.gethostname() or not number.isdigit():
+        return None
     try:
         os.kill(int(number), 0)
     except ProcessLookupError:

@@ -22,6 +22,7 @@ from assay.model.codec import decode, encode
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
+from assay.store.owner import ended
 from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
 
 _UNANSWERED = "not answered: "
@@ -325,7 +326,7 @@ def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
         config_hash=row.config_hash,
         cache_key=row.cache_key,
         created_at=row.created_at,
-        status=RunStatus(row.status),
+        status=_status(row),
         generation=row.generation,
         engine=row.engine,
         name=row.name,
@@ -343,6 +344,12 @@ def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
         reused_from=provenance.get("reused_from", ""),
         aggregate=aggregate,
     )
+
+
+def _status(row: Row[Any]) -> RunStatus:
+    """How far the run got; a process that is gone left it where it was."""
+    status = RunStatus(row.status)
+    return RunStatus.INTERRUPTED if status is RunStatus.RUNNING and ended(row.owner) else status
 
 
 def _scoring(provenance: Mapping[str, Any], aggregate: Mapping[str, Any]) -> Scoring:

@@ -12,10 +12,13 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
+    and_,
     delete,
     func,
     insert,
+    not_,
     null,
+    or_,
     select,
     update,
 )
@@ -27,7 +30,7 @@ from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.store import run_rows
 from assay.store.database import open_database, writing
-from assay.store.owner import alive
+from assay.store.owner import alive, ended
 from assay.store.refs import check_name, check_new_id, check_tag, find
 from assay.store.run_rows import UNFINISHED, run_info, run_row
 from assay.store.schema import (
@@ -226,8 +229,8 @@ class SqlRunStore:
 
     def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
         """Runs, newest first."""
-        conditions = _conditions(chosen or RunFilter())
         with self._engine.connect() as connection:
+            conditions = _conditions(connection, chosen or RunFilter())
             total = connection.execute(
                 select(func.count()).select_from(eval_runs).where(*conditions)
             ).scalar_one()
@@ -359,19 +362,32 @@ def _change(connection: Connection, run_id: str, **values: Any) -> None:
         find(connection, run_id)
 
 
-def _conditions(chosen: RunFilter) -> list[ColumnElement[bool]]:
+def _conditions(connection: Connection, chosen: RunFilter) -> list[ColumnElement[bool]]:
     runs = eval_runs.c
     conditions: list[ColumnElement[bool]] = []
     if chosen.suite is not None:
         conditions.append(runs.suite == chosen.suite)
     if chosen.status is not None:
-        conditions.append(runs.status == chosen.status.value)
+        conditions.append(_has_status(connection, chosen.status))
     if chosen.config_hash is not None:
         conditions.append(runs.config_hash == chosen.config_hash)
     if chosen.tag is not None:
         tagged = select(eval_tags.c.run_id).where(eval_tags.c.tag == chosen.tag)
         conditions.append(runs.run_id.in_(tagged))
     return conditions
+
+
+def _has_status(connection: Connection, status: RunStatus) -> ColumnElement[bool]:
+    """The rows that are read with this status (``run_rows``): a dead owner interrupted its run."""
+    column, owner = eval_runs.c.status, eval_runs.c.owner
+    if status.value not in UNFINISHED:
+        return column == status.value
+    begun = column == RunStatus.RUNNING.value
+    owners = connection.execute(select(owner).where(begun).distinct()).scalars()
+    left = and_(begun, owner.in_([one for one in owners if ended(one)]))
+    if status is RunStatus.RUNNING:
+        return and_(begun, not_(left))
+    return or_(column == status.value, left)
 
 
 def _parts(

@@ -177,7 +177,8 @@ def _judged(draft: DraftSet, qrels: Path) -> dict[str, dict[str, Judgment]]:
         if doc in found:
             message = f"{doc} is judged twice"
             draft.problems.append(Problem(message, str(qrels), line, query, "keep one judgment"))
-        found.setdefault(doc, Judgment(doc, grade))
+        # a set with a problem is refused; the rest of it is still read, to name every problem
+        found.setdefault(doc, Judgment(doc, min(grade, limits.MAX_GOLDEN_GRADE)))
     if unjudged:
         draft.warn(None, f"{counted(unjudged, 'judgment')} below 0 (not judged): left out")
     return judged

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +52,7 @@ QUERIES = TestSet(
 )
 FOUND = {f"q{n}": [f"d{n}", "x"] for n in range(4)}
 MEASURES = "Recall@10 nDCG@10"
+VERDICT = "(?:better|worse|equivalent|inconclusive)"
 Make = Callable[..., str]
 
 
@@ -338,3 +343,113 @@ def test_the_service_and_its_pages_say_the_same(
     assert (ruling["exit_code"], ruling["checks"][0]["current"]) == (4, 0.25)
     assert "1 of 5 queries was asked" in page
     assert "6 queries, of which 1 skipped" in page
+
+
+@pytest.mark.req("E5", "E11")
+def test_lists_and_pages_have_the_figures_of_a_run_that_was_cut_short(
+    workspace: Workspace, make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make("whole")
+    make("part", 3)
+    shown = runs.show(workspace, "part").scores()
+    listed = said(capsys, tmp_path / "home", "list")[1]
+    line = next(line for line in listed.splitlines() if line.startswith("  part "))
+    assert "interrupted" in line
+    assert line.count("0.7500") == 3, "nDCG@10, Recall@10 and MRR"
+    service = service_of(tmp_path, io.StringIO(), home=tmp_path / "home", resamples=200)
+    with client_of(service) as client:
+        one = client.get("/v1/runs/part").json()
+        every = client.get("/v1/runs").json()["runs"]
+        html = {"accept": "text/html"}
+        page, pages = (client.get(at, headers=html).text for at in ("/runs/part", "/runs"))
+    service.close()
+    assert one["aggregate"]["metrics"] == shown["metrics"]
+    assert one in every
+    assert "Not scored yet" not in page
+    assert "<b>0.7500</b>" in page
+    assert page.count("INCOMPLETE: 3 of 5 queries were asked") == 1
+    assert "eval run --resume part" in page
+    assert pages.count("0.7500") == 3
+
+
+@pytest.mark.req("K4")
+@pytest.mark.parametrize("after", [0, 2, None])
+def test_queries_without_results_are_counted_as_in_their_rate(
+    workspace: Workspace, make: Make, after: int | None
+) -> None:
+    make("run", after)
+    found = runs.show(workspace, "run").scores()
+    rate = found["answers"]["empty_result_rate"]
+    assert found["empty_queries"] == round(rate["value"] * rate["n"])
+    assert found["empty_queries"] == 1 + found["unasked_queries"] - bool(after is not None)
+    found_nothing = [line for line in found["warnings"] if "found nothing" in line]
+    assert not found_nothing, "what was not asked is said once"
+
+
+def test_a_run_whose_process_was_killed_is_interrupted(
+    workspace: Workspace, make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A process that dies at once leaves no word; it is known to be gone."""
+    make("whole")
+    (tmp_path / "set.json").write_text(json.dumps(as_plain(QUERIES)))
+    (tmp_path / "dying_engine.py").write_text(
+        "import os\n"
+        "def find(text):\n"
+        "    if text == 'gamma':\n"
+        "        os._exit(9)\n"
+        "    return ['d0', 'd1']\n"
+    )
+    home = tmp_path / "home"
+    command = [
+        *(sys.executable, "-m", "assay", "--home", str(home), "eval", "run", "-t", "set.json"),
+        *("--retriever", "dying_engine:find", "--tag", "cut"),
+    ]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    environ |= {"ASSAY_DENSE_MODEL": "none", "ASSAY_SPLADE_MODEL": "none"}
+    ended = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, check=False)
+    assert ended.returncode == 9
+    assert workspace.runs.run("cut").status is RunStatus.INTERRUPTED
+    for status, total in (("interrupted", 1), ("running", 0), ("complete", 1)):
+        page = runs.list_runs(workspace, runs.run_filter(status=status))
+        assert (page.total, len(page.runs)) == (total, total), status
+    assert "interrupted" in said(capsys, home, "list", "--tag", "cut")[1]
+    assert "it is interrupted" in said(capsys, home, "compare", "whole", "cut")[1]
+
+
+@pytest.mark.req("E5", "E11")
+def test_the_badges_of_a_comparison_say_that_a_run_was_cut_short(
+    workspace: Workspace, make: Make, tmp_path: Path
+) -> None:
+    make("whole")
+    make("part", 1)
+    make("again")
+    service = service_of(tmp_path, io.StringIO(), home=tmp_path / "home", resamples=200)
+    badge = '<span class="badge failed">INCOMPLETE</span>'
+    with client_of(service) as client:
+        for b, marked in (("part", True), ("again", False)):
+            pair = {"a": "whole", "b": b}
+            for at in ("/compare", "/ab", "/compare/export"):
+                more = {"form": "html"} if at.endswith("export") else {}
+                text = client.get(at, params=pair | more, headers={"accept": "text/html"}).text
+                verdicts = re.findall(rf'({badge} )?<span class="badge {VERDICT}">', text)
+                assert verdicts
+                assert set(map(bool, verdicts)) == {marked}, at
+    service.close()
+
+
+@pytest.mark.req("E11")
+def test_pages_of_a_run_in_progress_are_not_those_of_its_beginning(
+    workspace: Workspace, make: Make, tmp_path: Path
+) -> None:
+    make("whole")
+    make("part", 1)
+    rest = workspace.runs.outcomes("whole")[1:]
+    service = service_of(tmp_path, io.StringIO(), home=tmp_path / "home", resamples=200)
+    with client_of(service) as client:
+        html = {"accept": "text/html"}
+        before = client.get("/compare", params={"a": "whole", "b": "part"}, headers=html).text
+        workspace.runs.append("part", rest)
+        after = client.get("/compare", params={"a": "whole", "b": "part"}, headers=html).text
+    service.close()
+    assert "B did not ask 4 of 5 queries" in before
+    assert "B did not ask" not in after

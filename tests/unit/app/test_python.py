@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import assay
 from assay.app.layout import Layout
 from assay.app.testsets import save_new, split
+from assay.app.workspace import open_workspace
 from assay.evaluation.evaluate import evaluate
 from tests.unit.testsets.samples import fifty
 
@@ -48,3 +50,12 @@ def test_a_search_takes_its_arguments_by_name() -> None:
         assert hit.to_dict()["doc_id"] == "d1"
         assert workspace.answer(question="aspirin", options=options).question == "aspirin"
         assert workspace.why(query="aspirin", document="d1", options=options).verdict
+
+
+def test_a_star_import_hides_nothing_of_python() -> None:
+    names: dict[str, object] = {}
+    exec("from assay import *", names)
+    hidden = set(vars(builtins)).intersection(names) - {"__builtins__", "__doc__"}
+    assert not hidden
+    assert "open" in dir(assay)
+    assert assay.open is open_workspace

@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.runs import push, show
+from assay.app.runs import list_runs, push, show
 from assay.app.saved import SaveRequest, save_evaluation
 from assay.app.workflow import QueryMetrics
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.errors import ConflictError, UnknownRunError
 from assay.evaluation.stored_run import StoredRun
+from assay.model.codec import decode, encode
+from assay.model.runs import RunInfo
+from assay.model.scoring import Scoring
+from assay.render.report_page import origin
 from assay.settings import configure
 
 SPLIT = {
@@ -144,3 +148,12 @@ def test_commands_show_figures_and_do_not_compute_with_them(
         code, text = said(*command)
         assert code == 2, (command, text)
         assert "saved holds saved figures without rankings" in text, command
+
+
+def test_nobody_says_by_which_rule_saved_figures_were_scored(workspace: Workspace) -> None:
+    save_evaluation(workspace, figures("saved"))
+    info = workspace.runs.run("saved")
+    assert "scoring" not in show(workspace, "saved").to_dict()
+    assert "scoring" not in encode(list_runs(workspace))["runs"][0]
+    assert decode(RunInfo, encode(info)) == replace(info, owner="", scoring=Scoring())
+    assert ("scored", "elsewhere, by a rule that is not known") in origin(info)

@@ -125,7 +125,8 @@ def test_a_file_that_names_no_chunker_or_no_rule_is_inconclusive(folder: Path, s
     expect_first_chunks()
     made = said("eval", "run", "-t", "first.yaml", "--tag", "now")[1]
     numbers = {"metrics": {"recall_at_10": 1.0}}
-    rule, chunker = {"scoring": {"match": "exact"}}, {"chunker_versions": ["halves"]}
+    rule: dict[str, Any] = {"scoring": {"match": "exact"}}
+    chunker: dict[str, Any] = {"chunker_versions": ["halves"]}
     for more, words in (
         ({}, ("by which rule", "this one: halves", '"scoring": {"match": "exact"}')),
         (rule, ("with which chunker", '"chunker_versions": ["halves"]')),

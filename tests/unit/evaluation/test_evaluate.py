@@ -401,4 +401,4 @@ def test_a_warning_never_quotes_a_held_out_query() -> None:
     assert "question 0" not in warning
     assert "question 2" in warning
     (warning,) = assay.evaluate(failing, split, part="holdout", max_errors=None).warnings()
-    assert "2 of 2 queries failed and count as 0: q00, q01" in warning
+    assert "2 of 2 queries failed, counted as 0: q00, q01" in warning

@@ -203,7 +203,7 @@ def test_the_order_of_the_engine_is_the_ranking(
     assert result.out_of_order == ("q0", "q1", "q2")
     said = [text for text in caplog.messages if "do not fall along the list" in text]
     assert said == [
-        "small: 3 of 3 queries have scores that do not fall along the list: ranked as given: "
+        "small: 3 of 3 queries with scores that do not fall along the list: ranked as given: "
         "q0, q1, q2"
     ]
 

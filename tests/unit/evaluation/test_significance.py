@@ -278,3 +278,19 @@ def test_a_comparison_names_its_tests() -> None:
     plain = assay.compare(scored([1, 2] * 15, "a"), scored([1, 1] * 15, "b")).to_dict()
     assert plain["tests"]["significant"].startswith("paired t-test")
     assert "randomization test, Holm-corrected" in plain["tests"]["verdict"]
+
+
+def test_runs_of_one_name_are_told_apart() -> None:
+    same, other = scored([1, 2] * 15, "run"), scored([2, 1] * 15, "other")
+    found = assay.compare(same, scored([2, 2] * 15, "run"), other)
+    assert found.baseline == "run 1"
+    assert list(dict.fromkeys(one.run for one in found.contrasts)) == ["run 2", "other"]
+    assert len(found.of("run 2")) == 2
+
+
+def test_a_comparison_reads_as_text() -> None:
+    found = assay.compare(scored([1] * 30, "a"), scored([2] * 30, "b"))
+    first, *_ = lines = str(found).splitlines()
+    assert len(lines) == len(found.contrasts)
+    assert first.startswith("b against a, MRR: 1.0000 → 0.5000 (30 queries). Worse: ")
+    assert "t-test" in first

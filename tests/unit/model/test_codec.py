@@ -18,7 +18,7 @@ from jsonschema_rs import validator_for
 from assay.app.answers import Answered, AnswerSource
 from assay.errors import InputError
 from assay.model.answers import Answer
-from assay.model.codec import as_json, decode, encode, flat, json_schema
+from assay.model.codec import as_json, decode, encode, flat, json_schema, unless
 from assay.model.document import Chunk, IngestionMode, SpeakerRole
 from assay.model.runs import RunInfo, RunStatus
 from assay.search.response import Boost, SearchHit, SearchResponse
@@ -296,3 +296,25 @@ def test_what_has_no_json_form_is_a_defect() -> None:
         encode(object())
     with pytest.raises(TypeError, match="no JSON form"):
         decode(object, {})
+
+
+@dataclass(frozen=True)
+class _Sometimes:
+    name: str
+    rule: int = field(default=1, metadata=unless("nameless"))
+
+    @property
+    def nameless(self) -> bool:
+        return not self.name
+
+
+def test_a_field_is_left_out_where_a_property_holds() -> None:
+    fits = validator_for(json_schema(_Sometimes))
+    for value, plain in (
+        (_Sometimes("a", 2), {"name": "a", "rule": 2}),
+        (_Sometimes("", 2), {"name": ""}),
+    ):
+        assert encode(value) == plain
+        assert encode([value]) == [plain]
+        assert fits.is_valid(plain)
+        assert decode(_Sometimes, plain).rule == plain.get("rule", 1)

@@ -12,6 +12,8 @@ from assay.render.escape import csv_cell, markdown_cell, one_line
         ("two\nlines", "two lines"),
         ("@team look", "@\u200bteam look"),
         ("see (@team)", "see (@\u200bteam)"),
+        ("(see)@team", "(see)@\u200bteam"),
+        ("(see)@10cats @10", "(see)@\u200b10cats @\u200b10"),
         ("https://evil.example", "https:/\u200b/evil.example"),
         ("WWW.evil.example", "WWW\u200b.evil.example"),
         ("closes #12", r"closes \#12"),
@@ -22,7 +24,8 @@ def test_markdown(text: str, safe: str) -> None:
 
 
 def test_measures_keep_their_form_in_markdown() -> None:
-    assert markdown_cell("nDCG@10") == "nDCG@10"
+    for name in ("nDCG@10", "nDCG(gain=linear)@10"):
+        assert markdown_cell(name) == name
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,13 @@ def _report(service: Service, asked: GateRequest) -> tuple[GateReport, frozenset
     store = service.workspace.runs
     before, now = store.run(str(asked.baseline)), store.run(asked.current)
     by_interval = str(asked.non_inferiority)
-    key = ("gate", run_version(before), run_version(now), *asked.limits, by_interval)
+    key = (
+        "gate",
+        run_version(service, before),
+        run_version(service, now),
+        *asked.limits,
+        by_interval,
+    )
 
     def make() -> tuple[GateReport, frozenset[str]]:
         exact = replace(asked, baseline=before.run_id, current=now.run_id)

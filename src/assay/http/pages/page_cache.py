@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 from assay.app import comparison
 from assay.app.comparison import AbRequest, AbSummary
 from assay.http.service import Service
-from assay.model.runs import RunInfo
+from assay.model.runs import RunInfo, RunStatus
 
 T = TypeVar("T")
 
@@ -27,16 +27,19 @@ def cached(service: Service, key: tuple[str, ...], make: Callable[[], T]) -> T:
     return cast("T", known)
 
 
-def run_version(info: RunInfo) -> str:
-    """What changes whenever a run does."""
-    return f"{info.run_id} {info.status} {info.finished_at} {info.queries}"
+def run_version(service: Service, info: RunInfo) -> str:
+    """What changes whenever a run does; one that did not end may get more outcomes."""
+    version = f"{info.run_id} {info.status} {info.finished_at} {info.queries}"
+    if info.status is RunStatus.COMPLETE:
+        return version
+    return f"{version} {len(service.workspace.runs.answered(info.run_id))}"
 
 
 def ab_summary(service: Service, a: str, b: str) -> AbSummary:
     """The A/B test of two runs by their references, under the settings of the service."""
     store = service.workspace.runs
     one, other = store.run(a), store.run(b)
-    key = ("compare", run_version(one), run_version(other))
+    key = ("compare", run_version(service, one), run_version(service, other))
 
     def make() -> AbSummary:
         request = AbRequest(one.run_id, other.run_id)

@@ -20,12 +20,12 @@ from assay.evaluation.scope import total_text
 from assay.evaluation.waterfall import Stage
 from assay.http.pages.held_out import MASK, masking, masking_of, viewer_of
 from assay.http.pages.listing import PAGE, listing, page_number
-from assay.http.pages.page import Reader, ServiceOf, cli, curl, page
+from assay.http.pages.page import Command, Reader, ServiceOf, cli, curl, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.page_cache import cached, run_version
 from assay.http.pages.query_pair import ranked_lines
 from assay.http.pages.runs import SMALL_N, row
-from assay.model.runs import RunInfo
+from assay.model.runs import RunInfo, RunStatus
 from assay.plural import counted
 from assay.render.report_page import origin
 from assay.render.svg import Bar, HistogramBar, heat_bars, histogram
@@ -40,8 +40,8 @@ MISSES = 30
 async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
     """One run, as it was stored."""
     del caller
-    info = await service.work(lambda: service.workspace.runs.run(ref))
-    incomplete = await service.work(lambda: runs.incomplete(service.workspace, info))
+    workspace = service.workspace
+    info = await service.work(lambda: runs.with_figures(workspace, workspace.runs.run(ref)))
     aggregates = list(info.aggregate.get("aggregates", {}).values())
     if info.figures_only:
         unknown = dict.fromkeys(("median", "std", "ci", "ci_reason", "reason"))
@@ -58,13 +58,10 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
         level=info.aggregate.get("sampling", {}).get("level"),
         latency=info.aggregate.get("latency_ms", {}),
         total=total_text(info.total, info.skipped, "query"),
-        warnings=[
-            *info.aggregate.get("warnings", ()),
-            *filter(None, [incomplete]),
-            *_about(info),
-        ],
+        warnings=[*info.aggregate.get("warnings", ()), *_about(info)],
         facts=[*origin(info), ("seed", str(info.seed))],
         commands=[
+            *_resuming(info),
             cli("eval", "show", info.run_id, "--per-component", "--waterfall"),
             cli("eval", "report", info.run_id),
             curl(request, f"/v1/runs/{info.run_id}"),
@@ -82,7 +79,7 @@ async def queries_part(ref: str, request: Request, service: ServiceOf, caller: R
         info = service.workspace.runs.run(ref)
         found = cached(
             service,
-            ("scored", run_version(info)),
+            ("scored", run_version(service, info)),
             lambda: runs.query_scores(service.workspace, info.run_id),
         )
         mask = masking(request, service, caller, found.held_out, info)
@@ -141,7 +138,7 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
         info = service.workspace.runs.run(ref)
         view = cached(
             service,
-            ("stages", run_version(info)),
+            ("stages", run_version(service, info)),
             lambda: runs.stages(service.workspace, info.run_id),
         )
         if view is None or view.result is None or view.fates is None:
@@ -189,6 +186,13 @@ def _distribution(found: QueryScores) -> Markup:
         [HistogramBar(f"{bin_ / BINS:.1f}", count) for bin_, count in enumerate(counts)],
         name=f"queries by {found.primary}",
     )
+
+
+def _resuming(info: RunInfo) -> list[Command]:
+    """How to go on with a run that was cut short."""
+    if info.status is not RunStatus.INTERRUPTED:
+        return []
+    return [cli("eval", "run", "--resume", info.run_id)]
 
 
 def _about(info: RunInfo) -> list[str]:

@@ -120,7 +120,7 @@ async def tag(request: Request, service: ServiceOf, caller: Evaluator) -> Respon
 def _listed(service: Service, chosen: RunFilters, number: int) -> dict[str, Any]:
     store = service.workspace.runs
     wanted = runs.run_filter(chosen.suite, chosen.status, chosen.tag)
-    found = store.runs(wanted, limit=PAGE, offset=(number - 1) * PAGE)
+    found = runs.list_runs(service.workspace, wanted, limit=PAGE, offset=(number - 1) * PAGE)
     suites = store.suites()
     suite = chosen.suite or (found.runs[0].suite if found.runs else "")
     past = runs.history(service.workspace, suite, limit=TREND) if suite else None

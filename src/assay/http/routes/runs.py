@@ -126,8 +126,10 @@ async def show_run(
 ) -> JSONResponse:
     """One run and its aggregate."""
     del caller
+    store = service.workspace.runs
     return await json_response(
-        service, lambda: encode(service.workspace.runs.run(ref, suite=suite))
+        service,
+        lambda: encode(runs.with_figures(service.workspace, store.run(ref, suite=suite))),
     )
 
 
