@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from assay.analysis.spelling import american, folded
+
 LEAST_LENGTH = 5
 TWICE_WRONG_LENGTH = 7  # from this length on, two mistakes are forgiven
 SAME_START = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_OPPOSITES = tuple(
+    tuple(line.split())
+    for line in """
+hypo hyper
+pre post peri
+ante anti
+intra inter extra
+endo ecto exo epi
+ab ad
+macro micro
+mono multi
+supra sub super
+""".strip().splitlines()
+)
 
 
 def nearest(
@@ -40,6 +56,28 @@ def nearest(
         if abs(len(other) - len(term)) <= 2 and other.isalpha()
     )
     return min((one for one in close if one[0] <= 2), default=(0, 0, None))[2]
+
+
+def may_be_meant(typed: str, other: str) -> bool:
+    """Whether one word, as it is written, may stand for another: alike, and not its opposite.
+
+    Terms are stems, and two words may have similar ones and differ in the rest.
+    """
+    first, second = american(folded(typed)), american(folded(other))
+    forgiven = 2 if len(first) >= TWICE_WRONG_LENGTH else 1
+    return distance(first, second) <= forgiven and not _are_opposites(first, second)
+
+
+def _are_opposites(first: str, second: str) -> bool:
+    """Whether two words begin with different ones of a group that excludes each other."""
+    for group in _OPPOSITES:
+        begin = [
+            max((one for one in group if word.startswith(one)), key=len, default="")
+            for word in (first, second)
+        ]
+        if all(begin) and begin[0] != begin[1]:
+            return True
+    return False
 
 
 def _one_mistake(word: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import Any
 from assay.analysis.asked import Kind, Name
 from assay.errors import SearchUnavailableError, UsageError
 from assay.evidence.confidence import LOOKED_AT
-from assay.evidence.floor import Judged, judge
+from assay.evidence.floor import Content, Judged, judge
 from assay.model.query import ExplainsTerms
 from assay.plural import counted
 from assay.search.boost import Lexicon, detect
@@ -33,6 +33,7 @@ from assay.search.rerank import Reranked
 from assay.search.response import INTENT_RULE, FoldedHit, SearchHit, SearchResponse
 from assay.search.snapshot import Snapshot
 from assay.search.snippet import snippet, wanted_stems
+from assay.search.subject import subject_of
 
 log = logging.getLogger("assay.search")
 UNJUDGED = Judged(None)
@@ -256,16 +257,25 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
     # what is asked for does not depend on whether it is boosted
     detected = detect(question.plain, prepared.lexicon, options.query_intent)
     intents = {one.intent for one in detected if one.rule == INTENT_RULE}
-    judged = judge(
+    return judge(
         question.plain,
         passages,
         prepared.dense_model,
         question.synonyms,
         intents,
+        content=_content(prepared),
         is_elsewhere=partial(_is_elsewhere, prepared.index, ranking),
     )
-    misspelt = judged.missing and prepared.reading.did_you_mean
-    return Judged(judged.confidence) if misspelt else judged
+
+
+def _content(prepared: Prepared) -> Content:
+    """The words of the query's subject, and what the index knows of them."""
+    runs = subject_of(prepared.question.plain, prepared.lexicon).typed
+    reading = prepared.reading
+    words = tuple(dict.fromkeys(word for run in runs for word in run))
+    known = prepared.index.words
+    frequency = None if known is None else known.frequency
+    return Content(words, reading.unknown, reading.did_you_mean, frequency)
 
 
 def _is_elsewhere(index: Snapshot, ranking: Ranking, name: Name) -> bool:

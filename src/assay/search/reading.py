@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from assay.analysis.identifiers import Mention, code_of, mentions
 from assay.analysis.language import language_of
+from assay.analysis.misspelt import may_be_meant
+from assay.analysis.names import is_listed
 from assay.analysis.query import Asked, read
 from assay.analysis.words import analyse, tokens, written_words
 from assay.evidence.confidence import STOP_WORDS
@@ -32,7 +34,8 @@ class Reading:
 
     ``lifted`` are passages that come first, each with what they have of the query. ``only`` are the
     only passages that may be found, where it is not None. ``notes`` say all this in words;
-    ``identified`` is what stands for a document.
+    ``identified`` is what stands for a document. ``unknown`` are the words that no document has,
+    each with the word that may be meant, or "".
     """
 
     documents: tuple[str, ...] = ()
@@ -41,6 +44,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     did_you_mean: str = ""
     identified: tuple[str, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     def filters(self, given: Filters) -> Filters:
         """The filters of the search; documents that the caller names count more than the query."""
@@ -201,7 +205,8 @@ def with_unknown_words(
     meant = plain if better else ""
     for word, other in better.items():
         meant = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, meant)
-    return replace(reading, notes=tuple(notes), did_you_mean=meant)
+    unknown = {word: better.get(word, "") for word in missing}
+    return replace(reading, notes=tuple(notes), did_you_mean=meant, unknown=unknown)
 
 
 def _only_codes(question: Question, words: Sequence[str]) -> bool:
@@ -214,12 +219,15 @@ def _better(missing: Sequence[str], words: WordIndex, chunks: Chunks) -> dict[st
     """Words of the documents for those that may be misspelt."""
     found: dict[str, str] = {}
     for word in missing:
+        if is_listed(word):  # a name of the field is spelt right, and its neighbour is another one
+            continue
         terms = analyse(word).terms
         like = words.similar(terms[0]) if len(terms) == 1 else None
         if like is not None:
             term, key = like
             text = chunks([key])[key]
-            if spelt := _spelt(term, f"{text.title}\n{text.text}"):
+            spelt = _spelt(term, f"{text.title}\n{text.text}")
+            if spelt and may_be_meant(word, spelt):
                 found[word] = spelt
     return found
 

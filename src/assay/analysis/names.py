@@ -1,0 +1,49 @@
+"""Is a word a name that the field knows: of a drug or of a disease?
+
+``data/synonyms`` lists names of both. Beyond the lists, names of drugs end in stems
+(``drugs.py``), and those of most diseases in a few Greek endings.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from assay.analysis import drugs
+from assay.analysis.spelling import american, folded
+
+_DISEASE = re.compile(
+    r"[a-z]{3,}(?:itis|osis|emia|oma|opathy|algia|uria|penia|plegia|paresis|rrhea|rrhagia|megaly"
+    r"|ectasis|iasis|phobia|thorax|edema|trophy)"
+)
+_NO_DISEASES = frozenset(
+    "diploma aroma axioma genoma osmosis mitosis meiosis symbiosis prognosis diagnosis".split()
+)
+
+
+def is_name(word: str) -> bool:
+    """Whether a word names a drug or a disease, or looks like such a name."""
+    if drugs.is_drug(word) or is_listed(word):
+        return True
+    plain = american(folded(word))
+    return plain not in _NO_DISEASES and _DISEASE.fullmatch(plain) is not None
+
+
+def is_listed(word: str) -> bool:
+    """Whether a word is on a list of names, so that it cannot be misspelt."""
+    plain = folded(word)
+    return drugs.is_listed(plain) or plain in _diseases() or american(plain) in _diseases()
+
+
+@cache
+def _diseases() -> frozenset[str]:
+    """The names of diseases in one word."""
+    text = files("assay").joinpath("data/synonyms/diseases.txt").read_text(encoding="utf-8")
+    return frozenset(
+        name
+        for line in text.splitlines()
+        if not line.startswith("#")
+        for name in line.split(" => ")
+        if " " not in name
+    )
