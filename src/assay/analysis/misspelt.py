@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from assay.analysis.spelling import american, folded
-
 LEAST_LENGTH = 5
 TWICE_WRONG_LENGTH = 7  # from this length on, two mistakes are forgiven
 SAME_START = 3
@@ -43,7 +41,7 @@ def nearest(
     half = term[: max(SAME_START, len(term) // 2)]
     listed = dict(starting(half))
     best, most = None, 0
-    for ending in dict.fromkeys(_one_mistake(term[1:])):
+    for ending in dict.fromkeys(one_mistake(term[1:])):
         other = term[0] + ending
         found = listed.get(other, 0) if other.startswith(half) else count(other)
         if found > most:
@@ -58,17 +56,7 @@ def nearest(
     return min((one for one in close if one[0] <= 2), default=(0, 0, None))[2]
 
 
-def may_be_meant(typed: str, other: str) -> bool:
-    """Whether one word, as it is written, may stand for another: alike, and not its opposite.
-
-    Terms are stems, and two words may have similar ones and differ in the rest.
-    """
-    first, second = american(folded(typed)), american(folded(other))
-    forgiven = 2 if len(first) >= TWICE_WRONG_LENGTH else 1
-    return distance(first, second) <= forgiven and not _are_opposites(first, second)
-
-
-def _are_opposites(first: str, second: str) -> bool:
+def are_opposites(first: str, second: str) -> bool:
     """Whether two words begin with different ones of a group that excludes each other."""
     for group in _OPPOSITES:
         begin = [
@@ -80,7 +68,8 @@ def _are_opposites(first: str, second: str) -> bool:
     return False
 
 
-def _one_mistake(word: str) -> Iterator[str]:
+def one_mistake(word: str) -> Iterator[str]:
+    """Everything that one mistake makes of a word."""
     for at in range(len(word) + 1):
         before, after = word[:at], word[at:]
         if after:

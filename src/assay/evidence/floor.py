@@ -124,9 +124,9 @@ def judge(
     certain = [name for name in names if name.kind is not Kind.NAME]
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
     if any(_is_called(name, best) or _is_met(name, serving) for name in names):
-        return Judged(sure)
+        return Judged(_above(sure))
     if _has_any(synonyms, best, serving):
-        return Judged(sure)
+        return Judged(_above(sure))
     missing = certain or (names if sure is not None and sure < ENOUGH else [])
     if missing and not any(map(is_elsewhere, missing)):
         texts = tuple(name.text for name in missing)
@@ -146,6 +146,10 @@ def judge(
 
 def _below(sure: float | None) -> float | None:
     return None if sure is None else min(sure, FLOOR)
+
+
+def _above(sure: float | None) -> float | None:
+    return None if sure is None else max(sure, FLOOR)
 
 
 def _lacking(content: Content, sure: float | None) -> tuple[str, ...]:

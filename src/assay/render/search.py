@@ -61,7 +61,7 @@ def understood(response: SearchResponse) -> list[str]:
     if response.synonyms:
         lines.append(f"also looked for: {', '.join(response.synonyms)}")
     lines += response.notes
-    if response.did_you_mean:
+    if response.did_you_mean and not response.searched_for:
         lines.append(f"did you mean: {response.did_you_mean}")
     return lines
 

@@ -27,7 +27,7 @@ from assay.search.folding import fold
 from assay.search.fusion import by_model, effective_weights, weighted_by_type
 from assay.search.question import Question
 from assay.search.ranking import Candidate, Ranking, explained, rank
-from assay.search.reading import NOTHING, Reading
+from assay.search.reading import NOTHING, Reading, corrected
 from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import INTENT_RULE, FoldedHit, SearchHit, SearchResponse
@@ -41,7 +41,10 @@ UNJUDGED = Judged(None)
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The lists of every component for one question, from one generation."""
+    """The lists of every component for one question, from one generation.
+
+    ``typed`` is the query as it was typed, where another one was meant and searched.
+    """
 
     question: Question
     options: SearchOptions
@@ -52,6 +55,15 @@ class Prepared:
     reading: Reading = NOTHING
     dense_model: str = ""
     warnings: tuple[str, ...] = ()
+    typed: str = ""
+
+    def corrected(self, meant: Prepared) -> Prepared:
+        """What was found for the query that was meant, as an answer to this one."""
+        return replace(
+            meant,
+            reading=corrected(self.reading, meant.reading),
+            typed=self.question.written,
+        )
 
     def rank(self, options: SearchOptions) -> Ranking:
         """The pool under these options; components that were not asked cannot be added."""
@@ -153,7 +165,7 @@ def respond(
     )
     used = tuple(name for name in options.components if name in answers.lists)
     return SearchResponse(
-        query=prepared.question.written,
+        query=prepared.typed or prepared.question.written,
         results=() if withheld else hits,
         fusion_metadata={
             **_metadata(options, ranking, used, reranked),
@@ -184,6 +196,7 @@ def respond(
         subject_by=ranking.scope.by.value,
         notes=prepared.reading.notes,
         did_you_mean=prepared.reading.did_you_mean,
+        searched_for=prepared.reading.searched_for,
         confidence=None if judged.confidence is None else round(judged.confidence, 4),
         nothing_about=judged.nothing,
         withheld=withheld,
@@ -275,7 +288,8 @@ def _content(prepared: Prepared) -> Content:
     words = tuple(dict.fromkeys(word for run in runs for word in run))
     known = prepared.index.words
     frequency = None if known is None else known.frequency
-    return Content(words, reading.unknown, reading.did_you_mean, frequency)
+    meant = "" if reading.searched_for else reading.did_you_mean
+    return Content(words, reading.unknown, meant, frequency)
 
 
 def _is_elsewhere(index: Snapshot, ranking: Ranking, name: Name) -> bool:

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from assay.analysis.drugs import is_drug
 from assay.analysis.identifiers import Mention, code_of, mentions
 from assay.analysis.language import language_of
-from assay.analysis.misspelt import may_be_meant
-from assay.analysis.names import is_listed
+from assay.analysis.names import is_listed, is_meant, may_be_meant
 from assay.analysis.query import Asked, read
 from assay.analysis.words import analyse, tokens, written_words
 from assay.evidence.confidence import STOP_WORDS
@@ -35,7 +35,8 @@ class Reading:
     ``lifted`` are passages that come first, each with what they have of the query. ``only`` are the
     only passages that may be found, where it is not None. ``notes`` say all this in words;
     ``identified`` is what stands for a document. ``unknown`` are the words that no document has,
-    each with the word that may be meant, or "".
+    each with the word that may be meant, or "". ``is_certain`` says that a drug was misspelt, and
+    which one is meant; then ``searched_for`` is the query that was searched instead.
     """
 
     documents: tuple[str, ...] = ()
@@ -45,6 +46,8 @@ class Reading:
     did_you_mean: str = ""
     identified: tuple[str, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
+    is_certain: bool = False
+    searched_for: str = ""
 
     def filters(self, given: Filters) -> Filters:
         """The filters of the search; documents that the caller names count more than the query."""
@@ -205,8 +208,26 @@ def with_unknown_words(
     meant = plain if better else ""
     for word, other in better.items():
         meant = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, meant)
-    unknown = {word: better.get(word, "") for word in missing}
-    return replace(reading, notes=tuple(notes), did_you_mean=meant, unknown=unknown)
+    drugs = {word: other for word, other in better.items() if is_drug(other)}
+    return replace(
+        reading,
+        notes=tuple(notes),
+        did_you_mean=meant,
+        unknown={word: better.get(word, "") for word in missing},
+        is_certain=bool(drugs) and all(map(is_meant, drugs, drugs.values())),
+    )
+
+
+def corrected(typed: Reading, meant: Reading) -> Reading:
+    """The reading of the query that was meant, where it is searched instead of the typed one."""
+    lacking = ", ".join(word for word, other in typed.unknown.items() if other)
+    note = f"no document has {lacking}: searched for “{typed.did_you_mean}” instead"
+    return replace(
+        meant,
+        notes=(note, *meant.notes),
+        did_you_mean=typed.did_you_mean,
+        searched_for=typed.did_you_mean,
+    )
 
 
 def _only_codes(question: Question, words: Sequence[str]) -> bool:
