@@ -39,6 +39,7 @@ FLOOR_OF_WORDS = 0.02  # words alone tell less
 OF_ITS_OWN = frozenset({"adverse_events", "contraindications", "dosage", "indications", "warnings"})
 CONTRAINDICATIONS = "contraindications"
 SHORT = 3  # words of content
+UNIT = 2  # letters
 HALF = 0.5  # a passage with so many of the key words is about the query, however far its meaning
 TOPIC_BY_WORDS = Weights(0.0, 4.90, 3.49, -5.23)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
@@ -63,14 +64,14 @@ class Content:
     """The words that say what a query is about, without those that say what it asks for.
 
     ``unknown`` are words that no document has, each with the word that may be meant, or "".
-    ``meant`` is the query with those. ``frequency`` says how many passages have a word, where the
-    index can tell.
+    ``meant`` is the query with those. ``frequency`` is the number of passages that have each word of
+    a short query, where the index can tell.
     """
 
     words: tuple[str, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     meant: str = ""
-    frequency: Callable[[str], int] | None = None
+    frequency: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_short(self) -> bool:
@@ -79,10 +80,9 @@ class Content:
 
     @property
     def rarest(self) -> str:
-        """The word that fewest passages have; "" where nobody can tell."""
-        if self.frequency is None or not self.words:
-            return ""
-        return min(self.words, key=self.frequency)
+        """The word that fewest passages have; "" where nobody can tell. Codes are no words."""
+        words = [word for word in self.frequency if word.isalpha() and len(word) > UNIT]
+        return min(words, key=self.frequency.__getitem__, default="")
 
 
 NO_CONTENT = Content()
@@ -113,8 +113,9 @@ def judge(
         return Judged(None)
     read = signals(query, best)
     sure = topic(read, dense_model)
-    explained = _has_any(synonyms, best, best)
-    if not explained and (lacking := _lacking(content, sure)):
+    if _says_most(synonyms, best):  # which is what the words of the query mean
+        content = NO_CONTENT
+    if lacking := _lacking(content, sure):
         reason = f"nothing here is about {' or '.join(lacking)}"
         if content.meant:
             reason = f"no document has {', '.join(lacking)}: did you mean “{content.meant}”?"
@@ -220,6 +221,14 @@ def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
 
 def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
     return any(name.is_in(one.chunk.text) for one in passages)
+
+
+def _says_most(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
+    """Whether a passage has most words of a synonym: deep venous thrombosis for DVT."""
+    wanted = [frozenset(words) for text in synonyms if (words := analyse(text).terms)]
+    return any(
+        len(words_of(one.chunk, words)) > HALF * len(words) for words in wanted for one in passages
+    )
 
 
 def _has_any(synonyms: Sequence[str], called: Sequence[Passage], met: Sequence[Passage]) -> bool:

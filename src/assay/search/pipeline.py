@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 from assay.analysis.asked import Kind, Name
-from assay.errors import SearchUnavailableError, UsageError
+from assay.errors import AssayError, SearchUnavailableError, UsageError
 from assay.evidence.confidence import LOOKED_AT
-from assay.evidence.floor import Content, Judged, judge
+from assay.evidence.floor import SHORT, Content, Judged, judge
 from assay.model.query import ExplainsTerms
 from assay.plural import counted
 from assay.search.boost import Lexicon, detect
@@ -285,9 +285,14 @@ def _content(prepared: Prepared) -> Content:
     """The words of the query's subject, and what the index knows of them."""
     runs = subject_of(prepared.question.plain, prepared.lexicon).typed
     reading = prepared.reading
-    words = tuple(dict.fromkeys(word for run in runs for word in run))
-    known = prepared.index.words
-    frequency = None if known is None else known.frequency
+    written = dict.fromkeys(word for run in runs for word in run)
+    words = tuple(word for word in written if any(map(str.isalpha, word)))
+    frequency: dict[str, int] = {}
+    if prepared.index.words is not None and len(words) <= SHORT:
+        try:
+            frequency = {word: prepared.index.words.frequency(word) for word in words}
+        except (AssayError, OSError) as problem:
+            log.warning("how rare the words of a query are cannot be told: %s", problem)
     meant = "" if reading.searched_for else reading.did_you_mean
     return Content(words, reading.unknown, meant, frequency)
 

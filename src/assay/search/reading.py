@@ -15,7 +15,7 @@ from assay.analysis.drugs import is_drug
 from assay.analysis.identifiers import Mention, code_of, mentions
 from assay.analysis.language import language_of
 from assay.analysis.names import is_listed, is_meant, may_be_meant
-from assay.analysis.query import Asked, read
+from assay.analysis.query import NAMES, TITLE, Asked, read
 from assay.analysis.words import analyse, tokens, written_words
 from assay.evidence.confidence import STOP_WORDS
 from assay.model.document import Chunk
@@ -24,6 +24,9 @@ from assay.search.question import Question
 
 MOST_PASSAGES = 200  # of one identifier
 MOST_UNKNOWN = 5  # words that are looked up for another spelling
+
+ONLY_THIS = "only this was searched"
+WHERE = {TITLE: " in the title", NAMES: " in the names of the document"}
 
 Chunks = Callable[[Sequence[int]], Mapping[int, Chunk]]
 
@@ -91,8 +94,12 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
     if asked.codes:
         code = ", ".join(one.text for one in asked.codes)
         lifted |= dict.fromkeys(words.exact(question.written), code)
-    notes |= dict.fromkeys(_conditions(asked, words.nowhere(question.written)))
-    said = tuple(filter(None, notes))
+    if asked.only_excludes:
+        only = frozenset()
+    found_as_one = {*identified}
+    nowhere = [one for one in words.nowhere(question.written) if one not in found_as_one]
+    notes |= dict.fromkeys(_conditions(asked, nowhere, found_as_one))
+    said = _of_several(tuple(filter(None, notes)))
     return Reading(tuple(documents), lifted, only, said, identified=tuple(identified))
 
 
@@ -117,19 +124,26 @@ class _Found:
         what = f"passage {own[0]}" if own else f"document {', '.join(ids[:3])}"
         effect = "it comes first" if self.lifted else "the query is about it"
         if self.documents:
-            effect = "only this was searched"
+            effect = ONLY_THIS
             if own:
                 effect = "it comes first, and only its document was searched"
         return f"{text} is {what}: {effect}"
 
 
-def _conditions(asked: Asked, nowhere: Sequence[str]) -> list[str]:
-    """What must be there and what must not, in words."""
+def _of_several(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """The notes, where several documents were searched and each says that only it was."""
+    if sum(note.endswith(ONLY_THIS) for note in notes) < 2:
+        return notes
+    return tuple(note.replace(ONLY_THIS, "only these were searched") for note in notes)
+
+
+def _conditions(asked: Asked, nowhere: Sequence[str], known: Collection[str]) -> list[str]:
+    """What must be there and what must not, in words; what stands for documents is said there."""
     notes = [f"no passage has “{text}”: its words were searched one by one" for text in nowhere]
     groups = [
-        " or ".join(f"“{clause.text}”" for clause in group)
+        " or ".join(f"“{clause.text}”{WHERE.get(clause.field, '')}" for clause in group)
         for group in asked.must
-        if not any(clause.text in nowhere for clause in group)
+        if not any(clause.text in nowhere or clause.text in known for clause in group)
     ]
     if groups:
         notes.append(f"only passages with {' and '.join(groups)}")
