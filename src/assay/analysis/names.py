@@ -19,7 +19,7 @@ _DISEASE = re.compile(
     r"|ectasis|iasis|phobia|thorax|edema|trophy)"
 )
 _NO_DISEASES = frozenset(
-    "diploma aroma axioma genoma osmosis mitosis meiosis symbiosis prognosis diagnosis".split()
+    ("diagnosis", "diploma", "meiosis", "mitosis", "osmosis", "prognosis", "symbiosis")
 )
 
 

@@ -42,6 +42,8 @@ _ITEM = re.compile(
 )
 _ONE = r"""(?:"[^"]*"|[^\s()"]+)"""
 _GROUPS = re.compile(rf"\((?!\s*{_ONE}(?:\s+OR\s+{_ONE})*\s*\))")  # more than this OR that
+_NOT = re.compile(r"""(?<!\S)NOT\s+(?=["A-Za-z])""")
+_AND = re.compile(r"(?<=\s)AND(?=\s)")
 _OPERATOR = re.compile(r"(?<!\S)(?:OR|AND|NOT)(?!\S)")
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 _WILD = re.compile(r"\w(?:\*|[~^]\d*)(?!\S)|(?<!\S)\*\w")
@@ -167,32 +169,16 @@ def _syntax(
     if not _special(text):
         return written, (), (), ()
     notes: dict[str, None] = {}
-    if text.count('"') % 2:
-        notes["a quotation mark has no partner: read as if it were not there"] = None
-        at = text.rindex('"')
-        text = f"{text[:at]} {text[at + 1 :]}"
-    if _WILD.search(text):
-        notes["* ~ ^ mean nothing here: every spelling of a word is found anyway"] = None
     short = len(text.split()) <= SHORT_QUERY
+    text = _usual(text, notes, short=short)
     plain: list[str] = []
     groups: list[list[_Item]] = []
-    joins = excludes = False
+    joins = False
     for match in _ITEM.finditer(text):
-        if match["word"] in ("NOT", "AND") and not match["field"] and not text.isupper():
-            if match["word"] == "AND":
-                notes["AND is not needed: passages with all words come first anyway"] = None
-            elif short:
-                excludes = True
-            else:
-                notes["NOT is read as a word: -word leaves out passages with it"] = None
-            continue
         if match["word"] == "OR" and groups and not match["field"]:
             joins = True
             continue
         item = _item(match, notes, short=short)
-        if item is not None and excludes:
-            item = item._replace(excluded=True, required=False)
-        excludes = False
         if item is None:
             plain.append(match[0])
             groups.append([])
@@ -218,6 +204,27 @@ def _syntax(
         tuple(item.clause for group in groups for item in group if item.excluded)[:MAX_SEVERAL],
         tuple(notes),
     )
+
+
+def _usual(text: str, notes: dict[str, None], *, short: bool) -> str:
+    """The query in the syntax that is known here; what has none is said, and left out."""
+    if text.count('"') % 2:
+        notes["a quotation mark has no partner: read as if it were not there"] = None
+        at = text.rindex('"')
+        text = f"{text[:at]} {text[at + 1 :]}"
+    if _WILD.search(text):
+        notes["* ~ ^ mean nothing here: every spelling of a word is found anyway"] = None
+    if text.isupper():  # words in capitals are no operators where all are
+        return text
+    if _NOT.search(text):
+        if short:
+            text = _NOT.sub("-", text)
+        else:
+            notes["NOT is read as a word: -word leaves out passages with it"] = None
+    if _AND.search(text):
+        notes["AND is not needed: passages with all words come first anyway"] = None
+        text = _AND.sub(" ", text)
+    return text
 
 
 def _special(text: str) -> bool:

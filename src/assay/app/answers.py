@@ -48,9 +48,7 @@ class Answered:
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know before trusting the answer."""
         said: list[str] = []
-        if self.searched_for:
-            said.append(f"this answers “{self.searched_for}”: no document has what was typed")
-        elif self.did_you_mean:
+        if self.did_you_mean and not self.searched_for:
             said.append(f"did you mean “{self.did_you_mean}”?")
         if self.unsupported_numbers:
             listed = ", ".join(self.unsupported_numbers)

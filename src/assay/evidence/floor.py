@@ -64,8 +64,8 @@ class Content:
     """The words that say what a query is about, without those that say what it asks for.
 
     ``unknown`` are words that no document has, each with the word that may be meant, or "".
-    ``meant`` is the query with those. ``frequency`` is the number of passages that have each word of
-    a short query, where the index can tell.
+    ``meant`` is the query with those. ``frequency`` is the number of passages that have each word
+    of a short query, where the index can tell.
     """
 
     words: tuple[str, ...] = ()
@@ -122,20 +122,31 @@ def judge(
         return Judged(_below(sure), reason, lacking)
     called = (name for passage in best for name in called_in(passage.chunk))
     names = [name for name in names_asked(query, called) if name.kind is not Kind.PEOPLE]
-    certain = [name for name in names if name.kind is not Kind.NAME]
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
-    if any(_is_called(name, best) or _is_met(name, serving) for name in names):
-        return Judged(_above(sure))
-    if _has_any(synonyms, best, serving):
-        return Judged(_above(sure))
-    missing = certain or (names if sure is not None and sure < ENOUGH else [])
+    is_there = any(_is_called(name, best) or _is_met(name, serving) for name in names)
+    if is_there or _has_any(synonyms, best, serving):
+        return Judged(None if sure is None else max(sure, FLOOR))
+    missing = _missing(names, sure)
     if missing and not any(map(is_elsewhere, missing)):
         texts = tuple(name.text for name in missing)
         reason = f"nothing here is about {' or '.join(texts)}"
         if any(_is_met(name, best) for name in missing):
             reason += ", which is only mentioned"
         return Judged(_below(sure), reason, texts)
-    if _is_without_rarest(content, sure, best):
+    return _judged_by_words(content, read, sure, best)
+
+
+def _missing(names: Sequence[Name], sure: float | None) -> Sequence[Name]:
+    """The names that had to be met; what may be any word counts where little speaks for it."""
+    certain = [name for name in names if name.kind is not Kind.NAME]
+    return certain or (names if sure is not None and sure < ENOUGH else [])
+
+
+def _judged_by_words(
+    content: Content, read: Signals, sure: float | None, passages: Sequence[Passage]
+) -> Judged:
+    """Whether passages are near enough to a query that names nothing which is missing."""
+    if _is_without_rarest(content, sure, passages):
         return Judged(_below(sure), f"nothing here seems to be about {content.rarest}")
     floor = FLOOR_OF_WORDS if read.closeness is None else FLOOR
     if sure is None or sure >= floor:
@@ -147,10 +158,6 @@ def judge(
 
 def _below(sure: float | None) -> float | None:
     return None if sure is None else min(sure, FLOOR)
-
-
-def _above(sure: float | None) -> float | None:
-    return None if sure is None else max(sure, FLOOR)
 
 
 def _lacking(content: Content, sure: float | None) -> tuple[str, ...]:
@@ -189,9 +196,7 @@ def _is_without_rarest(content: Content, sure: float | None, passages: Sequence[
         words_of(one.chunk, asked) | vocabulary(names_of_document(one.chunk)).among(asked)
         for one in passages
     )
-    return not any(
-        one.issuperset(words.terms) or not one.isdisjoint(words.forms) for one in there
-    )
+    return not any(one.issuperset(words.terms) or not one.isdisjoint(words.forms) for one in there)
 
 
 def topic(read: Signals, dense_model: str = "") -> float | None:

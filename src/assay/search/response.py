@@ -105,11 +105,11 @@ class SearchResponse:
     against it (``search/subject.py``): by ``names``, by ``text``, ``filters``, ``title``, or
     ``nothing`` where the query names none. ``notes`` say how the query was read: which document an
     identifier stands for, what must be there, what no document has. ``did_you_mean`` is the query
-    without misspellings; ``searched_for`` the same where it was searched instead of ``query``. ``total_results`` are the
-    candidates without those that are folded under others; ``facets`` count the documents of all of
-    them (``search/facets.py``). ``confidence`` is how sure it is that something is about the query,
-    between 0 and 1; where nothing is, ``nothing_about`` says so, and ``withheld`` is the number of
-    results that are not shown (``evidence/floor.py``).
+    without misspellings; ``searched_for`` the same where it was searched instead of ``query``.
+    ``total_results`` are the candidates without those that are folded under others; ``facets``
+    count the documents of all of them (``search/facets.py``). ``confidence`` is how sure it is that
+    something is about the query, between 0 and 1; where nothing is, ``nothing_about`` says so, and
+    ``withheld`` is the number of results that are not shown (``evidence/floor.py``).
     """
 
     query: str

@@ -129,7 +129,9 @@ def explain_absence(
     return Why(
         document,
         Verdict.WITHHELD if nothing else Verdict.FOLDED,
-        f"{nothing}, so nothing is shown (floor: off has it {under})" if nothing else f"it is {under}",
+        f"{nothing}, so nothing is shown (floor: off has it {under})"
+        if nothing
+        else f"it is {under}",
         found.boosted.fused.chunk_id,
         rank=rank,
         rank_fused=found.boosted.rank_fused,
@@ -281,7 +283,9 @@ def _placed(way: _Way, found: Candidate, rank: int) -> Why:
 
 def _withheld(prepared: Prepared, ranking: Ranking) -> str:
     """Why nothing is shown at all; empty where something is."""
-    return judged_page(prepared, prepared.options, ranking).nothing if prepared.options.floor else ""
+    return (
+        judged_page(prepared, prepared.options, ranking).nothing if prepared.options.floor else ""
+    )
 
 
 def _overtakers(

@@ -58,7 +58,8 @@ SAME_WORD = [
 ]  # fmt: skip
 DIFFERENT = [
     ("IL-6", "IL-16"), ("PD-1", "PD-L1"), ("0.82", "82"), ("2.5 mg", "25 mg"), ("E11.9", "E11.65"),
-    ("10 mg", "10 ml"), ("50 µg", "50 mg"), ("L858R", "T790M"), ("KRASG12C", "KRASG12D"), ("TNF-α", "TNF-β"),
+    ("10 mg", "10 ml"), ("50 µg", "50 mg"), ("L858R", "T790M"),
+    ("KRASG12C", "KRASG12D"), ("TNF-α", "TNF-β"),
     ("10⁹", "109"), ("study¹²", "study 12"), ("0.72-0.94", "0.720.94"), ("aerobic", "anaerobic"),
 ]  # fmt: skip
 

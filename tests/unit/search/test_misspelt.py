@@ -14,16 +14,17 @@ from assay.search.request import SearchOptions
 from assay.search.why import Verdict
 from tests.unit.search.corpus import filled
 
+MAXIMUM = "The maximum dose of metformin is 2,550 mg."
 ROWS = [
     Chunk("gliclazide:chunk_0", "gliclazide", "The maximum dose is 320 mg a day.", "Gliclazide"),
     Chunk("vildagliptin:chunk_0", "vildagliptin", "The maximum dose is 100 mg.", "Vildagliptin"),
-    Chunk("metformin:chunk_0", "metformin", "The maximum dose of metformin is 2,550 mg.", "Metformin"),
+    Chunk("metformin:chunk_0", "metformin", MAXIMUM, "Metformin"),
     Chunk("prednisolone:chunk_0", "prednisolone", "The dose is 5 mg to 60 mg.", "Prednisolone"),
     Chunk("high:chunk_0", "high", "Hyperkalaemia is treated with calcium.", "Hyperkalaemia"),
     Chunk("infarct:chunk_0", "infarct", "Myocardial infarction needs aspirin.", "Infarction"),
     Chunk("gene:chunk_0", "gene", "Tumours with BRAF V600E or KRAS G12C respond.", "Targets"),
     Chunk("cytokine:chunk_0", "cytokine", "TNF-alpha was raised.", "Cytokines"),
-    Chunk("vaccine:chunk_0", "vaccine", "The vaccine against influenza works in adults.", "Vaccine"),
+    Chunk("vaccine:chunk_0", "vaccine", "The vaccine against influenza works.", "Vaccine"),
     *(
         Chunk(f"other-{at}:chunk_0", f"other-{at}", f"Notes on bread, diet and care {at}.", "Notes")
         for at in range(12)
@@ -46,11 +47,10 @@ def test_the_only_drug_that_can_be_meant_is_searched_and_that_is_said(
     assert (response.query, response.searched_for, response.did_you_mean) == (query, meant, meant)
     assert response.results[0].chunk.doc_id == "metformin"
     assert any(f"searched for “{meant}” instead" in note for note in response.notes)
-    answered = here.answer(query)
+    answered = here.answer(query, components="bm25")
     assert "2,550" in answered.answer.text
     assert "320" not in answered.answer.text
     assert (answered.did_you_mean, answered.searched_for) == (meant, meant)
-    assert any(meant in line for line in answered.warnings)
     assert answered.to_dict()["searched_for"] == meant
 
 
@@ -66,13 +66,16 @@ def test_where_it_is_not_certain_nothing_is_shown_but_the_suggestion(here: Works
         assert answered.did_you_mean == "maximum dose of vildagliptin"
 
 
+def _command(here: Workspace, verb: str) -> list[str]:
+    return ["--home", str(here.home), verb, "--components", "bm25"]
+
+
 def test_the_command_says_what_it_answers(
     here: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["--home", str(here.home), "answer", "maximum dose of metfromin"]) == 0
-    shown = capsys.readouterr()
-    assert "maximum dose of metformin" in shown.out
-    assert run(["--home", str(here.home), "search", "metfromin dose"]) == 0
+    assert run([*_command(here, "answer"), "maximum dose of metfromin"]) == 0
+    assert "answering “maximum dose of metformin”" in capsys.readouterr().out
+    assert run([*_command(here, "search"), "metfromin dose"]) == 0
     out = capsys.readouterr().out
     assert "searched for “metformin dose” instead" in out
     assert "did you mean" not in out
@@ -82,7 +85,7 @@ def test_the_command_says_what_it_answers(
 def test_a_known_name_is_never_taken_for_its_neighbour(here: Workspace, query: str) -> None:
     response = here.search(query)
     assert (response.did_you_mean, response.searched_for, response.results) == ("", "", ())
-    assert response.nothing_about == f"nothing here is about {query.split()[0]}"
+    assert response.nothing_about == f"nothing here is about {query.split(maxsplit=1)[0]}"
 
 
 @pytest.mark.parametrize(
@@ -95,9 +98,7 @@ def test_a_known_name_is_never_taken_for_its_neighbour(here: Workspace, query: s
         ("ADHD in adults", "ADHD"),
     ],
 )
-def test_a_subject_that_no_document_has_is_named(
-    here: Workspace, query: str, missing: str
-) -> None:
+def test_a_subject_that_no_document_has_is_named(here: Workspace, query: str, missing: str) -> None:
     response = here.search(query)
     assert response.nothing_about == f"nothing here is about {missing}"
     assert response.results == ()
@@ -142,7 +143,7 @@ def test_why_knows_that_nothing_is_shown_whatever_the_rank(here: Workspace) -> N
 def test_terms_are_printed_when_they_are_asked_for(
     here: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["--home", str(here.home), "search", "metformin", "--components", "bm25"]
+    command = [*_command(here, "search"), "metformin"]
     assert run(command) == 0
     assert " = metformin " not in capsys.readouterr().out
     assert run([*command, "--terms"]) == 0
