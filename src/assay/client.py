@@ -42,6 +42,7 @@ from assay.app.evaluation import (
 from assay.app.held_out import hidden_in
 from assay.app.index import Action, IndexWritten
 from assay.app.models import ModelRow
+from assay.app.rows import document_rows
 from assay.app.runs import outcome_of
 from assay.app.search import Freshness
 from assay.app.testsets import TestSetEntry
@@ -218,15 +219,15 @@ class Client:
 
     def add_documents(
         self,
-        documents: Iterable[Mapping[str, Any]],
+        documents: Iterable[Mapping[str, Any]] | Any,
         *,
         profile: str = "auto",
         keep_going: bool = False,
         progress: Progress = silent,
     ) -> DocumentsWritten:
-        """Store documents that are given as JSON, and wait until they are searchable."""
+        """Store documents, rows or a data frame, and wait until they are searchable."""
         body = {
-            "documents": [dict(one) for one in documents],
+            "documents": [*document_rows(documents)],
             "profile": profile,
             "keep_going": keep_going,
         }

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.encode.shelf import Shelf
-from bench import encode
+from bench import encode, encode_both
 from bench.encode_report import COLUMNS, render, still_readable
 
 SPEED = dict.fromkeys(COLUMNS["speed"], "95%")
@@ -53,7 +53,8 @@ def test_what_can_no_longer_be_read_is_measured_again(kept: dict[str, Any]) -> N
 
 
 def test_the_rows_have_the_columns_that_are_kept() -> None:
-    source = Path(encode.__file__).read_text(encoding="utf-8")
+    modules = (encode, encode_both)
+    source = "".join(Path(str(one.__file__)).read_text(encoding="utf-8") for one in modules)
     for names in COLUMNS.values():
         for name in names:
             assert f'"{name}": ' in source

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.app import index as indexes
 from assay.app.engine import Progress, silent
+from assay.app.rows import document_rows
 from assay.errors import AssayError, InputError, MissingFileError, PlacedError
 from assay.model.document import DocumentRow, StoredDocument
 
@@ -157,13 +158,13 @@ def ingest(
 
 def add_documents(
     workspace: Workspace,
-    documents: Iterable[Mapping[str, Any]],
+    documents: Iterable[Mapping[str, Any]] | Any,
     *,
     profile: str = "auto",
     keep_going: bool = False,
     progress: Progress = silent,
 ) -> DocumentsWritten:
-    """Store documents that are given as JSON, and make them searchable.
+    """Store documents that are given as rows, or as a data frame, and make them searchable.
 
     They go the way of a file, so that both are read by the same rules. With ``keep_going``, those
     that cannot be read are passed over and counted.
@@ -171,7 +172,7 @@ def add_documents(
     with tempfile.TemporaryDirectory(prefix="assay-upload-") as folder:
         path = Path(folder) / UPLOAD
         with path.open("w", encoding="utf-8") as file:
-            for row in documents:
+            for row in document_rows(documents):
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
         try:
             made = ingest(

@@ -81,13 +81,13 @@ class Assay(Protocol):
 
     def add_documents(
         self,
-        documents: Iterable[Mapping[str, Any]],
+        documents: Iterable[Mapping[str, Any]] | Any,
         *,
         profile: str = "auto",
         keep_going: bool = False,
         progress: Progress = silent,
     ) -> DocumentsWritten:
-        """Store documents that are given as JSON, and make them searchable."""
+        """Store documents, rows or a data frame, and make them searchable."""
 
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""

@@ -218,13 +218,13 @@ class Workspace:
 
     def add_documents(
         self,
-        documents: Iterable[Mapping[str, Any]],
+        documents: Iterable[Mapping[str, Any]] | Any,
         *,
         profile: str = "auto",
         keep_going: bool = False,
         progress: Progress = silent,
     ) -> DocumentsWritten:
-        """Store documents that are given as JSON, and make them searchable."""
+        """Store documents, rows or a data frame, and make them searchable."""
         from assay.app import corpus
 
         return corpus.add_documents(

@@ -13,6 +13,7 @@ from assay.evaluation.parts import Split, part_of
 from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scope import answerable
 from assay.evaluation.score import Protocol, choice, protocol_named
+from assay.evaluation.systems import asked
 from assay.measures.base import Measure
 from assay.measures.parse import measures_text, parse_measures
 from assay.model.ranking import CHUNK_SEPARATOR, Match, MatchName, RankBy, RankByName
@@ -27,7 +28,7 @@ log = logging.getLogger("assay.evaluation")
 
 
 def evaluate(
-    retrieval_fn: Callable[[Any], Any],
+    retrieval_fn: Callable[[Any], Any] | Any,
     test_set: TestSet | str | os.PathLike[str],
     measures: str | Iterable[str | Measure] | None = None,
     *,
@@ -48,16 +49,18 @@ def evaluate(
 
     ``retrieval_fn`` takes a query's text (or, with ``wants="query"``, the whole ``GoldenQuery``)
     and returns ids, ``(id, score)`` pairs, dicts, ``Result``, a data frame or a search response; it
-    may be a coroutine function. The order of what it returns is the ranking, whatever the scores
-    (they may be distances); ``rank_by="score"`` ranks by score, the highest first. ``{id: score}``
-    is ranked by score. ``test_set`` may be a name or path: then its held-out part is left out, as
-    ``assay eval run`` does. Of a ``TestSet`` that is handed over every query is asked. ``part``
-    chooses either way: evaluation, holdout or all. Without ``measures``, those usual for the set
-    are computed (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its
-    error and counts as 0; a query without ground truth is not asked. ``match`` says when a result
-    is what was judged (``assay.Match``). ``chunk_separator`` separates document and chunk in the
-    ids of chunks, where results do not name their document (``doc_id``). ``by_group`` resamples
-    queries of one group together; ``progress`` is called with each outcome.
+    may be a coroutine function. Retrievers, query engines and pipelines of LangChain, LlamaIndex
+    and Haystack are taken as they are, and so is ``(encoder, index of faiss, ids)``
+    (``systems.py``). The order of what it returns is the ranking, whatever the scores (they may be
+    distances); ``rank_by="score"`` ranks by score, the highest first. ``{id: score}`` is ranked by
+    score. ``test_set`` may be a name or path: then its held-out part is left out, as ``assay eval
+    run`` does. Of a ``TestSet`` that is handed over every query is asked. ``part`` chooses either
+    way: evaluation, holdout or all. Without ``measures``, those usual for the set are computed
+    (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its error and counts as
+    0; a query without ground truth is not asked. ``match`` says when a result is what was judged
+    (``assay.Match``). ``chunk_separator`` separates document and chunk in the ids of chunks, where
+    results do not name their document (``doc_id``). ``by_group`` resamples queries of one group
+    together; ``progress`` is called with each outcome.
 
     >>> from assay.model.testset import GoldenQuery, Judgment, TestSet
     >>> queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment("d1", 3),)),)
@@ -69,9 +72,8 @@ def evaluate(
         raise UsageError("chunk_separator is empty", hint="such as '#', for ids such as doc7#3")
     if wants not in ("text", "query"):
         raise UsageError(f"wants={wants!r} is not one of: text, query")
-    retrieve: Retrieve = (
-        retrieval_fn if wants == "query" else lambda query: retrieval_fn(query.query_text)
-    )
+    ask = asked(retrieval_fn)
+    retrieve: Retrieve = ask if wants == "query" else lambda query: ask(query.query_text)
     outcomes = []
     for outcome in execute(
         retrieve,

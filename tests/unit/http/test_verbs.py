@@ -35,6 +35,7 @@ ROUTES = {
     "index update": "POST /v1/index",
     "index compact": "POST /v1/index",
     "index rebuild": "POST /v1/index",
+    "index reencode": "POST /v1/index",
     "corpus list": "GET /v1/documents",
     "corpus show": "GET /v1/documents/{doc_id}",
     "corpus delete": "DELETE /v1/documents/{doc_id}",

@@ -57,7 +57,7 @@ def test_both_signals_are_loaded_from_one_pass(model: Hybrid) -> None:
         weights = {int(term[1:]): weight for term, weight in stored[row.key][WEIGHTS].items()}
         assert sorted(weights) == wanted.sparse.terms.tolist()
         found = [weights[term] for term in wanted.sparse.terms.tolist()]
-        np.testing.assert_allclose(found, wanted.sparse.weights, rtol=1e-3)
+        np.testing.assert_allclose(found, wanted.sparse.weights, rtol=2e-3)  # nine bits are kept
 
 
 def test_an_index_of_older_models_serves_until_the_new_one_is_whole(model: Hybrid) -> None:

@@ -1,0 +1,119 @@
+"""Are systems of other libraries asked as they are?
+
+The real packages are tried where they are installed (the extra ``adapters``).
+"""
+
+# mypy: disable-error-code="misc, untyped-decorator"
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import faiss
+import numpy as np
+import pytest
+
+import assay
+from assay.errors import UsageError
+from assay.evaluation.systems import asked
+from assay.model.testset import GoldenQuery, Judgment, TestSet
+
+QUERIES = TestSet("two", "v1", (
+    GoldenQuery("q1", "itch", relevant_docs=(Judgment("d1", 1),)),
+    GoldenQuery("q2", "fever", relevant_docs=(Judgment("d2", 1),)),
+))  # fmt: skip
+FOUND = {"itch": ["d2", "d1"], "fever": ["d2"]}
+MRR = 0.75
+
+
+def measured(system: Any) -> float | None:
+    return assay.evaluate(system, QUERIES, "MRR")["MRR"]
+
+
+def test_functions_are_asked_as_they_are() -> None:
+    async def later(text: str) -> list[str]:
+        await asyncio.sleep(0)
+        return FOUND[text]
+
+    class Engine:
+        def __call__(self, text: str) -> list[str]:
+            return FOUND[text]
+
+    assert measured(FOUND.__getitem__) == measured(later) == measured(Engine()) == MRR
+
+
+def test_an_encoder_and_an_index_are_asked_together() -> None:
+    class Encoder:
+        def encode(self, texts: list[str]) -> Any:
+            return np.array([[1.0, 0.2] if text == "itch" else [0.0, 1.0] for text in texts], "f4")
+
+    index = faiss.IndexFlatIP(2)
+    index.add(np.array([[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], "f4"))
+    assert asked((Encoder(), index))("itch")[0][0] == 1
+    assert measured((Encoder(), index, ["d7", "d1", "d2"])) == 1.0
+
+
+def test_what_cannot_be_asked_is_refused_with_what_it_is() -> None:
+    with pytest.raises(UsageError, match=r"types\.SimpleNamespace cannot be asked"):
+        measured(SimpleNamespace(search=1))
+
+
+def test_a_retriever_of_langchain() -> None:
+    pytest.importorskip("langchain_core")
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.runnables import RunnableLambda
+
+    class Retriever(BaseRetriever):
+        def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+            return [Document(page_content="x", metadata={"id": one}) for one in FOUND[query]]
+
+    assert measured(Retriever()) == MRR
+    assert measured(RunnableLambda(str) | Retriever()) == MRR
+
+
+def test_a_retriever_and_an_engine_of_llama_index() -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.base.response.schema import Response
+    from llama_index.core.query_engine import CustomQueryEngine
+    from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+
+    def nodes(text: str) -> list[NodeWithScore]:
+        return [
+            NodeWithScore(score=1.0, node=TextNode(
+                id_=f"{one}-part", text="x",
+                relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=one)},
+            ))
+            for one in FOUND[text]
+        ]  # fmt: skip
+
+    class Retriever(BaseRetriever):
+        def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
+            return nodes(query_bundle.query_str)
+
+    class Engine(CustomQueryEngine):
+        def custom_query(self, query_str: str) -> Response:
+            return Response("an answer", source_nodes=nodes(query_str))
+
+    for system in (Retriever(), Engine()):
+        result = assay.evaluate(system, QUERIES, "MRR", match="doc")
+        assert result["MRR"] == MRR
+
+
+def test_a_pipeline_of_haystack() -> None:
+    pytest.importorskip("haystack")
+    from haystack import Document, Pipeline, component
+
+    @component
+    class Retriever:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str) -> dict[str, Any]:
+            return {"documents": [Document(id=one, content="x") for one in FOUND[query]]}
+
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", Retriever())
+    assert measured(pipeline) == MRR
+    assert measured(Retriever()) == MRR
