@@ -229,10 +229,22 @@ def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
 
 
 def _says_most(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
-    """Whether a passage has most words of a synonym: deep venous thrombosis for DVT."""
+    """Whether a passage has most words of a synonym together: deep venous thrombosis for DVT."""
     wanted = [frozenset(words) for text in synonyms if (words := analyse(text).terms)]
     return any(
-        len(words_of(one.chunk, words)) > HALF * len(words) for words in wanted for one in passages
+        len(words_of(one.chunk, words)) > HALF * len(words) and _together(words, one.chunk.text)
+        for words in wanted
+        for one in passages
+    )
+
+
+def _together(words: frozenset[str], text: str) -> bool:
+    """Whether as many neighbours in a text as there are words are mostly these words."""
+    terms = analyse(text).terms
+    return any(
+        len(words.intersection(terms[at : at + len(words)])) > HALF * len(words)
+        for at, term in enumerate(terms)
+        if term in words
     )
 
 
