@@ -96,7 +96,7 @@ def _run(name: str, body: Node) -> Run:
     texts = {key: option_text(key, node) for key, node in known.items() if key in SEARCH_OPTIONS}
     return Run(
         name,
-        changed(SearchOptions(), **read_changes(texts)),
+        changed(SearchOptions(synonyms=False), **read_changes(texts)),
         {key.text: float(_text(value)) for key, value in expected.entries},
         {key: _text(node) for key, node in known.items() if key not in SEARCH_OPTIONS},
     )

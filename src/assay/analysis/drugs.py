@@ -77,10 +77,15 @@ urea water zinc
 _NO_DRUGS = frozenset(_MEASURED.split())  # in most questions
 
 
+def is_listed(word: str) -> bool:
+    """Whether a word is known as the name of a drug."""
+    return folded(word) in _aliases()
+
+
 def is_drug(word: str) -> bool:
     """Whether a word looks like the name of a drug."""
     plain = folded(word)
-    if plain in _aliases():
+    if is_listed(plain):
         return True
     return (
         len(plain) >= _SHORTEST

@@ -8,6 +8,20 @@ LEAST_LENGTH = 5
 TWICE_WRONG_LENGTH = 7  # from this length on, two mistakes are forgiven
 SAME_START = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_OPPOSITES = tuple(
+    tuple(line.split())
+    for line in """
+hypo hyper
+pre post peri
+ante anti
+intra inter extra
+endo ecto exo epi
+ab ad
+macro micro
+mono multi
+supra sub super
+""".strip().splitlines()
+)
 
 
 def nearest(
@@ -27,7 +41,7 @@ def nearest(
     half = term[: max(SAME_START, len(term) // 2)]
     listed = dict(starting(half))
     best, most = None, 0
-    for ending in dict.fromkeys(_one_mistake(term[1:])):
+    for ending in dict.fromkeys(one_mistake(term[1:])):
         other = term[0] + ending
         found = listed.get(other, 0) if other.startswith(half) else count(other)
         if found > most:
@@ -42,7 +56,20 @@ def nearest(
     return min((one for one in close if one[0] <= 2), default=(0, 0, None))[2]
 
 
-def _one_mistake(word: str) -> Iterator[str]:
+def are_opposites(first: str, second: str) -> bool:
+    """Whether two words begin with different ones of a group that excludes each other."""
+    for group in _OPPOSITES:
+        begin = [
+            max((one for one in group if word.startswith(one)), key=len, default="")
+            for word in (first, second)
+        ]
+        if all(begin) and begin[0] != begin[1]:
+            return True
+    return False
+
+
+def one_mistake(word: str) -> Iterator[str]:
+    """Everything that one mistake makes of a word."""
     for at in range(len(word) + 1):
         before, after = word[:at], word[at:]
         if after:

@@ -35,10 +35,16 @@ FEW_OTHERS = 2  # words beside codes
 MAX_JOINED_WORDS = 16
 MAX_SEVERAL = 20  # phrases and exclusions
 
+ONLY_EXCLUDES = "the query only says what must not be there: add what to look for"
 _ITEM = re.compile(
     r"""(?<!\S)(?P<minus>-(?=["A-Za-z]))?(?:(?P<field>[A-Za-z_]{2,30}):(?=["\w]))?"""
     r"""(?:"(?P<phrase>[^"]*)"(?P<rest>\S*)|(?P<word>\S+))"""
 )
+_ONE = r"""(?:"[^"]*"|[^\s()"]+)"""
+_GROUPS = re.compile(rf"\((?!\s*{_ONE}(?:\s+OR\s+{_ONE})*\s*\))")  # more than this OR that
+_NOT = re.compile(r"""(?<!\S)NOT\s+(?=["A-Za-z])""")
+_AND = re.compile(r"(?<=\s)AND(?=\s)")
+_OPERATOR = re.compile(r"(?<!\S)(?:OR|AND|NOT)(?!\S)")
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 _WILD = re.compile(r"\w(?:\*|[~^]\d*)(?!\S)|(?<!\S)\*\w")
 _PREFIXES = {
@@ -65,7 +71,10 @@ class Clause(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A query, read. ``plain`` is what those see who know no syntax."""
+    """A query, read. ``plain`` is what those see who know no syntax.
+
+    ``only_excludes`` marks a query that says what must not be there, and nothing else.
+    """
 
     plain: str
     weights: dict[tuple[str, str], float]
@@ -73,6 +82,7 @@ class Asked(NamedTuple):
     must_not: tuple[Clause, ...]
     codes: tuple[Clause, ...]
     notes: tuple[str, ...]
+    only_excludes: bool = False
 
     @property
     def restricts(self) -> bool:
@@ -108,7 +118,8 @@ def read(query: str) -> Asked:
         factor = GENTLE_WEIGHT if line.startswith(GENTLE) else 1.0
         for place, weight in _weighed(analyse(line)).items():
             weights[place] = max(weights[place], weight * factor)
-    return Asked(plain, dict(weights), must, must_not, tuple(_codes(plain)), notes)
+    codes = tuple(_codes(plain))
+    return Asked(plain, dict(weights), must, must_not, codes, notes, ONLY_EXCLUDES in notes)
 
 
 def _weighed(words: Words) -> Weights:
@@ -158,13 +169,8 @@ def _syntax(
     if not _special(text):
         return written, (), (), ()
     notes: dict[str, None] = {}
-    if text.count('"') % 2:
-        notes["a quotation mark has no partner: read as if it were not there"] = None
-        at = text.rindex('"')
-        text = f"{text[:at]} {text[at + 1 :]}"
-    if _WILD.search(text):
-        notes["* ~ ^ mean nothing here: every spelling of a word is found anyway"] = None
     short = len(text.split()) <= SHORT_QUERY
+    text = _usual(text, notes, short=short)
     plain: list[str] = []
     groups: list[list[_Item]] = []
     joins = False
@@ -184,8 +190,10 @@ def _syntax(
             else:
                 groups.append([item])
         joins = False
-    if "(" in text and any(len(group) > 1 for group in groups):
+    if any(len(group) > 1 for group in groups) and _GROUPS.search(text):
         notes["parentheses do not group: OR joins its two neighbours"] = None
+    if not plain and any(item.excluded for group in groups for item in group):
+        notes[ONLY_EXCLUDES] = None
     return (
         " ".join(plain) or written,
         tuple(
@@ -198,8 +206,30 @@ def _syntax(
     )
 
 
+def _usual(text: str, notes: dict[str, None], *, short: bool) -> str:
+    """The query in the syntax that is known here; what has none is said, and left out."""
+    if text.count('"') % 2:
+        notes["a quotation mark has no partner: read as if it were not there"] = None
+        at = text.rindex('"')
+        text = f"{text[:at]} {text[at + 1 :]}"
+    if _WILD.search(text):
+        notes["* ~ ^ mean nothing here: every spelling of a word is found anyway"] = None
+    if text.isupper():  # words in capitals are no operators where all are
+        return text
+    if _NOT.search(text):
+        if short:
+            text = _NOT.sub("-", text)
+        else:
+            notes["NOT is read as a word: -word leaves out passages with it"] = None
+    if _AND.search(text):
+        notes["AND is not needed: passages with all words come first anyway"] = None
+        text = _AND.sub(" ", text)
+    return text
+
+
 def _special(text: str) -> bool:
-    return '"' in text or ":" in text or " OR " in text or "-" in text or bool(_WILD.search(text))
+    marked = '"' in text or ":" in text or "-" in text
+    return marked or bool(_OPERATOR.search(text) or _WILD.search(text))
 
 
 def _item(match: re.Match[str], notes: dict[str, None], *, short: bool) -> _Item | None:
@@ -213,7 +243,7 @@ def _item(match: re.Match[str], notes: dict[str, None], *, short: bool) -> _Item
                 notes[f"{prefix}: is not a field and is read as a word; known: {known}"] = None
             return None
         field = _PREFIXES[prefix.lower()]
-    text = phrase if phrase is not None else word
+    text = phrase if phrase is not None else word.strip("()")
     words = analyse(text)
     if not words.terms:
         return None

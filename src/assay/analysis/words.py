@@ -57,14 +57,21 @@ _CODES = (
 _AMINO_ACIDS = dict(zip(*[iter(_CODES.split())] * 2, strict=True))
 _ACID = "|".join(_AMINO_ACIDS)
 _VARIANT = re.compile(rf"({_ACID})(\d+)({_ACID})")
+_LETTER = "[acdefghiklmnpqrstvwyx]"  # of an amino acid
+_CHANGE = rf"{_LETTER}\d{{2,4}}{_LETTER}"
+_GENE_AND_CHANGE = re.compile(rf"([a-z][a-z0-9]{{2,7}}?)({_CHANGE})")  # BRAFV600E
+_WITH_GREEK = re.compile(rf"([a-z]{{2,4}})({'|'.join(SHORT_GREEK)})")  # TNFalpha
 _BLANK = "[ \u00a0\u2009\u202f]"
 _NAMES = "|".join(
     f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in GREEK.values() if len(name) > 3
 )
 _GREEK_NAME = re.compile(rf"{_BLANK}(?:{_NAMES})")
 _MEASURE = re.compile(rf"(\d[\d,.]*){_BLANK}((?:[µμ]|[^\W\d_])[^\W\d_]{{0,3}}2?|\d{{3}})(?![^\W_])")
-_NUMBERED = re.compile(rf"{_BLANK}(\d[^\W_]{{0,3}}|[^\W\d_]\d|{_NAMES})(?![^\W_]|[.,]\d)")
+_NUMBERED = re.compile(
+    rf"{_BLANK}(\d[^\W_]{{0,3}}|[^\W\d_]\d|(?P<change>(?i:{_CHANGE}))|{_NAMES})(?![^\W_]|[.,]\d)"
+)
 _NAME_BEFORE = re.compile(r"(?<![^\W_])(?:[^\W\d_]{2,6}|interleukin|interferon)$", re.IGNORECASE)
+_GENE_BEFORE = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]{2,7}$")  # JAK2 in "JAK2 V617F"
 LONGEST_NAME = 11
 _FAMILIES = {"interleukin": "il", "interferon": "ifn"}  # interleukin-6 is IL-6
 _FAMILY = re.compile(rf"({'|'.join(_FAMILIES)})(?=\d|{'|'.join(SHORT_GREEK)})")
@@ -265,6 +272,10 @@ def _forms(parts: list[str] | tuple[str, ...]) -> Iterator[str]:
     """The names that these parts make when written as one word."""
     if len(parts) == 1:
         word = parts[0]
+        if gene := _GENE_AND_CHANGE.fullmatch(word):
+            yield from gene.groups()
+        elif greek := _WITH_GREEK.fullmatch(word):
+            yield greek[1] + SHORT_GREEK[greek[2]]
         if not word.isalpha() and not word.replace(".", "").isdigit():
             yield from _code(word)
         return
@@ -295,7 +306,8 @@ def _pairs(text: str) -> Iterator[Token]:
     yield from _measures(text)
     for match in _NUMBERED.finditer(text):
         start = match.start()
-        name = _NAME_BEFORE.search(text, max(0, start - LONGEST_NAME - 1), start)
+        before = _GENE_BEFORE if match["change"] else _NAME_BEFORE
+        name = before.search(text, max(0, start - LONGEST_NAME - 1), start)
         if name is not None and (word := folded(name[0])) not in STOP_WORDS:
             forms = tuple(_forms((word, folded(match[1]))))
             yield Token(name.start(), match.end(), forms)

@@ -29,7 +29,8 @@ class AnswerSource:
 class Answered:
     """An answer, who gave it and what it rests on; ``response`` is the search behind it.
 
-    ``unsupported_numbers`` are those that no cited passage has.
+    ``unsupported_numbers`` are those that no cited passage has. ``did_you_mean`` is the question
+    without misspellings; ``searched_for`` the same where that was answered instead.
     """
 
     question: str
@@ -39,16 +40,21 @@ class Answered:
     degraded: bool = False
     component_errors: tuple[str, ...] = ()
     unsupported_numbers: tuple[str, ...] = ()
+    did_you_mean: str = ""
+    searched_for: str = ""
     response: SearchResponse | None = field(default=None, metadata=as_json(None))
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know before trusting the answer."""
-        if not self.unsupported_numbers:
-            return ()
-        listed = ", ".join(self.unsupported_numbers)
-        are = "is" if len(self.unsupported_numbers) == 1 else "are"
-        return (f"{listed} {are} in the answer, but in no passage that it cites",)
+        said: list[str] = []
+        if self.did_you_mean and not self.searched_for:
+            said.append(f"did you mean “{self.did_you_mean}”?")
+        if self.unsupported_numbers:
+            listed = ", ".join(self.unsupported_numbers)
+            are = "is" if len(self.unsupported_numbers) == 1 else "are"
+            said.append(f"{listed} {are} in the answer, but in no passage that it cites")
+        return tuple(said)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -66,8 +72,11 @@ def answer(
 def answer_from(workspace: Workspace, question: str, response: SearchResponse) -> Answered:
     """The same from a search that was made already."""
     answerer = workspace.answerer
-    nothing = response.nothing_about if response.withheld else ""
-    found = guarded(answerer, question, response.passages(), nothing)
+    # a drug that is misspelt is not told from others by its name, so nobody may answer
+    misspelt = response.did_you_mean and not response.searched_for
+    nothing = response.nothing_about if response.withheld or misspelt else ""
+    asked = response.searched_for or question
+    found = guarded(answerer, asked, response.passages(), nothing)
     answered, checked = found.answer, found.numbers
     chunks = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
     sources = tuple(
@@ -84,5 +93,7 @@ def answer_from(workspace: Workspace, question: str, response: SearchResponse) -
         response.degraded,
         response.component_errors,
         () if checked is None else checked.unsupported,
+        response.did_you_mean,
+        response.searched_for,
         response,
     )

@@ -43,6 +43,8 @@ def command(
         emit_json(answered)
     else:
         answer = answered.answer
+        if answered.searched_for:
+            emit_text(f"answering “{answered.searched_for}”: no document has what was typed")
         emit_text(answer.text if answer.grounded else f"no answer: {answer.refusal_reason}")
         for number, source in enumerate(answered.sources, 1):
             emit_text(f"{'' if number > 1 else chr(10)}[{number}] {_reference(source)}")

@@ -107,7 +107,7 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
     from rich.text import Text
 
     from assay.cli.streams import printable
-    from assay.render.search import account, folded
+    from assay.render.search import account, folded, terms
     from assay.search.snippet import snippet
 
     chunk = hit.chunk
@@ -124,6 +124,6 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
         body,
     ]
     lines += [Text(line, style="cyan") for line in folded(hit)]
-    if explain:
-        lines += [Text(line, style="dim") for line in account(hit)]
+    said = account(hit) if explain else terms(hit)
+    lines += [Text(line, style="dim") for line in said]
     return Text("\n").join(lines)

@@ -13,12 +13,15 @@ mentions it. Interactions and contraindications are of two drugs; the label of e
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from assay.analysis.asked import Kind, Name, names_asked
+from assay.analysis.drugs import is_drug
+from assay.analysis.names import is_name
 from assay.analysis.words import analyse, vocabulary
 from assay.evidence.confidence import (
     ENOUGH,
+    LIGHT,
     LOOKED_AT,
     Signals,
     Weights,
@@ -35,6 +38,8 @@ FLOOR_OF_WORDS = 0.02  # words alone tell less
 # what is said of a drug in documents about it, by the intents of a query (``data/intents.yaml``)
 OF_ITS_OWN = frozenset({"adverse_events", "contraindications", "dosage", "indications", "warnings"})
 CONTRAINDICATIONS = "contraindications"
+SHORT = 3  # words of content
+UNIT = 2  # letters
 HALF = 0.5  # a passage with so many of the key words is about the query, however far its meaning
 TOPIC_BY_WORDS = Weights(0.0, 4.90, 3.49, -5.23)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
@@ -54,6 +59,35 @@ class Judged:
     missing: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The words that say what a query is about, without those that say what it asks for.
+
+    ``unknown`` are words that no document has, each with the word that may be meant, or "".
+    ``meant`` is the query with those. ``frequency`` is the number of passages that have each word
+    of a short query, where the index can tell.
+    """
+
+    words: tuple[str, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    meant: str = ""
+    frequency: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether each of the words is what the query is about."""
+        return len(self.words) <= SHORT
+
+    @property
+    def rarest(self) -> str:
+        """The word that fewest passages have; "" where nobody can tell. Codes are no words."""
+        words = [word for word in self.frequency if word.isalpha() and len(word) > UNIT]
+        return min(words, key=self.frequency.__getitem__, default="")
+
+
+NO_CONTENT = Content()
+
+
 def nowhere(name: Name) -> bool:
     """Nothing is known beyond the passages."""
     return False
@@ -66,6 +100,7 @@ def judge(
     synonyms: Sequence[str] = (),
     intents: Collection[str] = (),
     *,
+    content: Content = NO_CONTENT,
     is_elsewhere: Callable[[Name], bool] = nowhere,
 ) -> Judged:
     """Whether the best passages are about a query; what ``synonyms`` added to it counts as well.
@@ -78,25 +113,90 @@ def judge(
         return Judged(None)
     read = signals(query, best)
     sure = topic(read, dense_model)
+    if _says_most(synonyms, best):  # which is what the words of the query mean
+        content = NO_CONTENT
+    if lacking := _lacking(content, sure):
+        reason = f"nothing here is about {' or '.join(lacking)}"
+        if content.meant:
+            reason = f"no document has {', '.join(lacking)}: did you mean “{content.meant}”?"
+        return Judged(_below(sure), reason, lacking)
     called = (name for passage in best for name in called_in(passage.chunk))
     names = [name for name in names_asked(query, called) if name.kind is not Kind.PEOPLE]
-    certain = [name for name in names if name.kind is not Kind.NAME]
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
-    if any(_is_called(name, best) or _is_met(name, serving) for name in names):
-        return Judged(sure)
-    if _has_any(synonyms, best, serving):
-        return Judged(sure)
-    missing = certain or (names if sure is not None and sure < ENOUGH else [])
+    is_there = any(_is_called(name, best) or _is_met(name, serving) for name in names)
+    if is_there or _has_any(synonyms, best, serving):
+        return Judged(None if sure is None else max(sure, FLOOR))
+    missing = _missing(names, sure)
     if missing and not any(map(is_elsewhere, missing)):
         texts = tuple(name.text for name in missing)
         reason = f"nothing here is about {' or '.join(texts)}"
         if any(_is_met(name, best) for name in missing):
             reason += ", which is only mentioned"
-        return Judged(None if sure is None else min(sure, FLOOR), reason, texts)
+        return Judged(_below(sure), reason, texts)
+    return _judged_by_words(content, read, sure, best)
+
+
+def _missing(names: Sequence[Name], sure: float | None) -> Sequence[Name]:
+    """The names that had to be met; what may be any word counts where little speaks for it."""
+    certain = [name for name in names if name.kind is not Kind.NAME]
+    return certain or (names if sure is not None and sure < ENOUGH else [])
+
+
+def _judged_by_words(
+    content: Content, read: Signals, sure: float | None, passages: Sequence[Passage]
+) -> Judged:
+    """Whether passages are near enough to a query that names nothing which is missing."""
+    if _is_without_rarest(content, sure, passages):
+        return Judged(_below(sure), f"nothing here seems to be about {content.rarest}")
     floor = FLOOR_OF_WORDS if read.closeness is None else FLOOR
-    if sure is not None and sure < floor and read.covered < HALF:
-        return Judged(sure, "nothing here seems to be about this")
-    return Judged(sure)
+    if sure is None or sure >= floor:
+        return Judged(sure)
+    if read.covered >= HALF and content.unknown.keys().isdisjoint(content.words):
+        return Judged(floor)
+    return Judged(sure, "nothing here seems to be about this")
+
+
+def _below(sure: float | None) -> float | None:
+    return None if sure is None else min(sure, FLOOR)
+
+
+def _lacking(content: Content, sure: float | None) -> tuple[str, ...]:
+    """The words that no document has and without which nothing is about the query.
+
+    A drug that was probably misspelt always is one: its neighbours are other drugs. So is the only
+    word that says what the query is about. Beside others, the name of a disease is in a short
+    query, and every word is where little speaks for what was found.
+    """
+    unknown = {
+        word: other
+        for word in content.words
+        if (other := content.unknown.get(word)) is not None and other not in LIGHT
+    }
+    misspelt = [word for word, other in unknown.items() if other and is_drug(other)]
+    if misspelt:
+        return tuple(misspelt)
+    if any(map(is_drug, content.words)):  # judged by where it stands
+        return ()
+    lacking = tuple(unknown)
+    if len(lacking) == len(content.words):
+        return lacking
+    unlikely = sure is not None and sure < ENOUGH
+    if content.is_short and unlikely:
+        return lacking
+    return tuple(word for word in lacking if is_name(word) and (content.is_short or unlikely))
+
+
+def _is_without_rarest(content: Content, sure: float | None, passages: Sequence[Passage]) -> bool:
+    """Whether little speaks for the passages, and none has the rarest word of a short query."""
+    if sure is None or sure >= ENOUGH or not content.is_short or not content.rarest:
+        return False
+    words = analyse(content.rarest)
+    asked = frozenset((*words.terms, *words.forms))
+    there = (
+        words_of(one.chunk, asked) | vocabulary(names_of_document(one.chunk)).among(asked)
+        for one in passages
+    )
+    return not any(one.issuperset(words.terms) or not one.isdisjoint(words.forms) for one in there)
 
 
 def topic(read: Signals, dense_model: str = "") -> float | None:
@@ -126,6 +226,26 @@ def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
 
 def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
     return any(name.is_in(one.chunk.text) for one in passages)
+
+
+def _says_most(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
+    """Whether a passage has most words of a synonym together: deep venous thrombosis for DVT."""
+    wanted = [frozenset(words) for text in synonyms if (words := analyse(text).terms)]
+    return any(
+        len(words_of(one.chunk, words)) > HALF * len(words) and _together(words, one.chunk.text)
+        for words in wanted
+        for one in passages
+    )
+
+
+def _together(words: frozenset[str], text: str) -> bool:
+    """Whether as many neighbours in a text as there are words are mostly these words."""
+    terms = analyse(text).terms
+    return any(
+        len(words.intersection(terms[at : at + len(words)])) > HALF * len(words)
+        for at, term in enumerate(terms)
+        if term in words
+    )
 
 
 def _has_any(synonyms: Sequence[str], called: Sequence[Passage], met: Sequence[Passage]) -> bool:

@@ -61,7 +61,7 @@ def understood(response: SearchResponse) -> list[str]:
     if response.synonyms:
         lines.append(f"also looked for: {', '.join(response.synonyms)}")
     lines += response.notes
-    if response.did_you_mean:
+    if response.did_you_mean and not response.searched_for:
         lines.append(f"did you mean: {response.did_you_mean}")
     return lines
 
@@ -153,11 +153,7 @@ def account(hit: SearchHit) -> list[str]:
         if share is not None
     ]
     lines = [f"fused {hit.fused:.4f} = {' + '.join(parts)}: rank {hit.rank_fused}"]
-    lines += [
-        f"{name} {hit.component_scores[name]:.4g} = "
-        + " + ".join(f"{term} {share:.3g}" for term, share in terms.items())
-        for name, terms in hit.terms.items()
-    ]
+    lines += terms(hit)
     missed = [name for name, rank in hit.ranks.items() if rank is None]
     if missed:
         lines.append(f"not found by {', '.join(missed)}")
@@ -170,6 +166,15 @@ def account(hit: SearchHit) -> list[str]:
     if hit.reranker_score is not None:
         lines.append(f"reranker {hit.reranker_score:.4f}: rank {hit.rank}")
     return lines
+
+
+def terms(hit: SearchHit) -> list[str]:
+    """The terms that gave each component its score; none where nobody asked for them."""
+    return [
+        f"{name} {hit.component_scores[name]:.4g} = "
+        + " + ".join(f"{term} {share:.3g}" for term, share in those.items())
+        for name, those in hit.terms.items()
+    ]
 
 
 def absence(why: Why) -> list[str]:

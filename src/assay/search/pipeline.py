@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 from assay.analysis.asked import Kind, Name
-from assay.errors import SearchUnavailableError, UsageError
+from assay.errors import AssayError, SearchUnavailableError, UsageError
 from assay.evidence.confidence import LOOKED_AT
-from assay.evidence.floor import Judged, judge
+from assay.evidence.floor import SHORT, Content, Judged, judge
 from assay.model.query import ExplainsTerms
 from assay.plural import counted
 from assay.search.boost import Lexicon, detect
@@ -27,12 +27,13 @@ from assay.search.folding import fold
 from assay.search.fusion import by_model, effective_weights, weighted_by_type
 from assay.search.question import Question
 from assay.search.ranking import Candidate, Ranking, explained, rank
-from assay.search.reading import NOTHING, Reading
+from assay.search.reading import NOTHING, Reading, corrected
 from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import INTENT_RULE, FoldedHit, SearchHit, SearchResponse
 from assay.search.snapshot import Snapshot
 from assay.search.snippet import snippet, wanted_stems
+from assay.search.subject import subject_of
 
 log = logging.getLogger("assay.search")
 UNJUDGED = Judged(None)
@@ -40,7 +41,10 @@ UNJUDGED = Judged(None)
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The lists of every component for one question, from one generation."""
+    """The lists of every component for one question, from one generation.
+
+    ``typed`` is the query as it was typed, where another one was meant and searched.
+    """
 
     question: Question
     options: SearchOptions
@@ -51,6 +55,15 @@ class Prepared:
     reading: Reading = NOTHING
     dense_model: str = ""
     warnings: tuple[str, ...] = ()
+    typed: str = ""
+
+    def corrected(self, meant: Prepared) -> Prepared:
+        """What was found for the query that was meant, as an answer to this one."""
+        return replace(
+            meant,
+            reading=corrected(self.reading, meant.reading),
+            typed=self.question.written,
+        )
 
     def rank(self, options: SearchOptions) -> Ranking:
         """The pool under these options; components that were not asked cannot be added."""
@@ -152,7 +165,7 @@ def respond(
     )
     used = tuple(name for name in options.components if name in answers.lists)
     return SearchResponse(
-        query=prepared.question.written,
+        query=prepared.typed or prepared.question.written,
         results=() if withheld else hits,
         fusion_metadata={
             **_metadata(options, ranking, used, reranked),
@@ -183,6 +196,7 @@ def respond(
         subject_by=ranking.scope.by.value,
         notes=prepared.reading.notes,
         did_you_mean=prepared.reading.did_you_mean,
+        searched_for=prepared.reading.searched_for,
         confidence=None if judged.confidence is None else round(judged.confidence, 4),
         nothing_about=judged.nothing,
         withheld=withheld,
@@ -256,16 +270,31 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
     # what is asked for does not depend on whether it is boosted
     detected = detect(question.plain, prepared.lexicon, options.query_intent)
     intents = {one.intent for one in detected if one.rule == INTENT_RULE}
-    judged = judge(
+    return judge(
         question.plain,
         passages,
         prepared.dense_model,
         question.synonyms,
         intents,
+        content=_content(prepared),
         is_elsewhere=partial(_is_elsewhere, prepared.index, ranking),
     )
-    misspelt = judged.missing and prepared.reading.did_you_mean
-    return Judged(judged.confidence) if misspelt else judged
+
+
+def _content(prepared: Prepared) -> Content:
+    """The words of the query's subject, and what the index knows of them."""
+    runs = subject_of(prepared.question.plain, prepared.lexicon).typed
+    reading = prepared.reading
+    written = dict.fromkeys(word for run in runs for word in run)
+    words = tuple(word for word in written if any(map(str.isalpha, word)))
+    frequency: dict[str, int] = {}
+    if prepared.index.words is not None and len(words) <= SHORT:
+        try:
+            frequency = {word: prepared.index.words.frequency(word) for word in words}
+        except (AssayError, OSError) as problem:
+            log.warning("how rare the words of a query are cannot be told: %s", problem)
+    meant = "" if reading.searched_for else reading.did_you_mean
+    return Content(words, reading.unknown, meant, frequency)
 
 
 def _is_elsewhere(index: Snapshot, ranking: Ranking, name: Name) -> bool:

@@ -11,9 +11,11 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from assay.analysis.drugs import is_drug
 from assay.analysis.identifiers import Mention, code_of, mentions
 from assay.analysis.language import language_of
-from assay.analysis.query import Asked, read
+from assay.analysis.names import is_listed, is_meant, may_be_meant
+from assay.analysis.query import NAMES, TITLE, Asked, read
 from assay.analysis.words import analyse, tokens, written_words
 from assay.evidence.confidence import STOP_WORDS
 from assay.model.document import Chunk
@@ -22,6 +24,9 @@ from assay.search.question import Question
 
 MOST_PASSAGES = 200  # of one identifier
 MOST_UNKNOWN = 5  # words that are looked up for another spelling
+
+ONLY_THIS = "only this was searched"
+WHERE = {TITLE: " in the title", NAMES: " in the names of the document"}
 
 Chunks = Callable[[Sequence[int]], Mapping[int, Chunk]]
 
@@ -32,7 +37,9 @@ class Reading:
 
     ``lifted`` are passages that come first, each with what they have of the query. ``only`` are the
     only passages that may be found, where it is not None. ``notes`` say all this in words;
-    ``identified`` is what stands for a document.
+    ``identified`` is what stands for a document. ``unknown`` are the words that no document has,
+    each with the word that may be meant, or "". ``is_certain`` says that a drug was misspelt, and
+    which one is meant; then ``searched_for`` is the query that was searched instead.
     """
 
     documents: tuple[str, ...] = ()
@@ -41,6 +48,9 @@ class Reading:
     notes: tuple[str, ...] = ()
     did_you_mean: str = ""
     identified: tuple[str, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    is_certain: bool = False
+    searched_for: str = ""
 
     def filters(self, given: Filters) -> Filters:
         """The filters of the search; documents that the caller names count more than the query."""
@@ -84,8 +94,12 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
     if asked.codes:
         code = ", ".join(one.text for one in asked.codes)
         lifted |= dict.fromkeys(words.exact(question.written), code)
-    notes |= dict.fromkeys(_conditions(asked, words.nowhere(question.written)))
-    said = tuple(filter(None, notes))
+    if asked.only_excludes:
+        only = frozenset()
+    found_as_one = {*identified}
+    nowhere = [one for one in words.nowhere(question.written) if one not in found_as_one]
+    notes |= dict.fromkeys(_conditions(asked, nowhere, found_as_one))
+    said = _of_several(tuple(filter(None, notes)))
     return Reading(tuple(documents), lifted, only, said, identified=tuple(identified))
 
 
@@ -110,19 +124,26 @@ class _Found:
         what = f"passage {own[0]}" if own else f"document {', '.join(ids[:3])}"
         effect = "it comes first" if self.lifted else "the query is about it"
         if self.documents:
-            effect = "only this was searched"
+            effect = ONLY_THIS
             if own:
                 effect = "it comes first, and only its document was searched"
         return f"{text} is {what}: {effect}"
 
 
-def _conditions(asked: Asked, nowhere: Sequence[str]) -> list[str]:
-    """What must be there and what must not, in words."""
+def _of_several(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """The notes, where several documents were searched and each says that only it was."""
+    if sum(note.endswith(ONLY_THIS) for note in notes) < 2:
+        return notes
+    return tuple(note.replace(ONLY_THIS, "only these were searched") for note in notes)
+
+
+def _conditions(asked: Asked, nowhere: Sequence[str], known: Collection[str]) -> list[str]:
+    """What must be there and what must not, in words; what stands for documents is said there."""
     notes = [f"no passage has “{text}”: its words were searched one by one" for text in nowhere]
     groups = [
-        " or ".join(f"“{clause.text}”" for clause in group)
+        " or ".join(f"“{clause.text}”{WHERE.get(clause.field, '')}" for clause in group)
         for group in asked.must
-        if not any(clause.text in nowhere for clause in group)
+        if not any(clause.text in nowhere or clause.text in known for clause in group)
     ]
     if groups:
         notes.append(f"only passages with {' and '.join(groups)}")
@@ -201,7 +222,26 @@ def with_unknown_words(
     meant = plain if better else ""
     for word, other in better.items():
         meant = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, meant)
-    return replace(reading, notes=tuple(notes), did_you_mean=meant)
+    drugs = {word: other for word, other in better.items() if is_drug(other)}
+    return replace(
+        reading,
+        notes=tuple(notes),
+        did_you_mean=meant,
+        unknown={word: better.get(word, "") for word in missing},
+        is_certain=bool(drugs) and all(map(is_meant, drugs, drugs.values())),
+    )
+
+
+def corrected(typed: Reading, meant: Reading) -> Reading:
+    """The reading of the query that was meant, where it is searched instead of the typed one."""
+    lacking = ", ".join(word for word, other in typed.unknown.items() if other)
+    note = f"no document has {lacking}: searched for “{typed.did_you_mean}” instead"
+    return replace(
+        meant,
+        notes=(note, *meant.notes),
+        did_you_mean=typed.did_you_mean,
+        searched_for=typed.did_you_mean,
+    )
 
 
 def _only_codes(question: Question, words: Sequence[str]) -> bool:
@@ -214,12 +254,15 @@ def _better(missing: Sequence[str], words: WordIndex, chunks: Chunks) -> dict[st
     """Words of the documents for those that may be misspelt."""
     found: dict[str, str] = {}
     for word in missing:
+        if is_listed(word):  # a name of the field is spelt right, and its neighbour is another one
+            continue
         terms = analyse(word).terms
         like = words.similar(terms[0]) if len(terms) == 1 else None
         if like is not None:
             term, key = like
             text = chunks([key])[key]
-            if spelt := _spelt(term, f"{text.title}\n{text.text}"):
+            spelt = _spelt(term, f"{text.title}\n{text.text}")
+            if spelt and may_be_meant(word, spelt):
                 found[word] = spelt
     return found
 

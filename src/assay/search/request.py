@@ -106,7 +106,7 @@ class SearchOptions:
     type_weights: Mapping[str, Mapping[str, float]] = option(
         WeightsBy(QueryType),
         {},
-        "Weights by the type of the query; as in exact_term:bm25=.6,dense=.4;paraphrase:dense=1.",
+        "Weights by the type of the query; as in paraphrase:bm25=.2,splade=.3,dense=.5.",
         setting=True,
     )
     normalization: Normalization = option(
@@ -150,7 +150,7 @@ class SearchOptions:
         "Say that nothing is about the query instead of showing results about something else.",
     )
     synonyms: bool = option(
-        Switch(), False, "Add the synonyms that the settings name.", per_request=False
+        Switch(), True, "Add the synonyms that the settings name.", per_request=False
     )
     synonym_rules: str = option(
         Text(form="rules such as mi, heart attack; tumour => neoplasm", least=0, most=10_000),

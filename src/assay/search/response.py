@@ -104,11 +104,12 @@ class SearchResponse:
     ``subject`` is what the query names beside its intent; ``subject_by`` how results were held
     against it (``search/subject.py``): by ``names``, by ``text``, ``filters``, ``title``, or
     ``nothing`` where the query names none. ``notes`` say how the query was read: which document an
-    identifier stands for, what must be there, what no document has. ``total_results`` are the
-    candidates without those that are folded under others; ``facets`` count the documents of all of
-    them (``search/facets.py``). ``confidence`` is how sure it is that something is about the query,
-    between 0 and 1; where nothing is, ``nothing_about`` says so, and ``withheld`` is the number of
-    results that are not shown (``evidence/floor.py``).
+    identifier stands for, what must be there, what no document has. ``did_you_mean`` is the query
+    without misspellings; ``searched_for`` the same where it was searched instead of ``query``.
+    ``total_results`` are the candidates without those that are folded under others; ``facets``
+    count the documents of all of them (``search/facets.py``). ``confidence`` is how sure it is that
+    something is about the query, between 0 and 1; where nothing is, ``nothing_about`` says so, and
+    ``withheld`` is the number of results that are not shown (``evidence/floor.py``).
     """
 
     query: str
@@ -136,6 +137,7 @@ class SearchResponse:
     subject_by: str = ""
     notes: tuple[str, ...] = ()
     did_you_mean: str = ""
+    searched_for: str = ""
     confidence: float | None = None
     nothing_about: str = ""
     withheld: int = 0

@@ -431,7 +431,9 @@ class Searcher:
         reading, looked_up, took = self._first(search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = gather(looked_up[1], snapshot, self.lanes, timeout_s)
-        return self._prepared(search, reading, looked_up, answers, took)
+        prepared = self._prepared(search, reading, looked_up, answers, took)
+        again = self._corrected(search, prepared)
+        return prepared if again is None else prepared.corrected(self._prepare(again))
 
     async def _aprepare(self, search: SearchInProgress) -> Prepared:
         """The same from a coroutine."""
@@ -440,7 +442,19 @@ class Searcher:
         reading, looked_up, took = await asyncio.to_thread(self._first, search)
         snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
         answers = await agather(looked_up[1], snapshot, self.lanes, timeout_s)
-        return await asyncio.to_thread(self._prepared, search, reading, looked_up, answers, took)
+        prepared = await asyncio.to_thread(
+            self._prepared, search, reading, looked_up, answers, took
+        )
+        again = self._corrected(search, prepared)
+        return prepared if again is None else prepared.corrected(await self._aprepare(again))
+
+    def _corrected(self, search: SearchInProgress, prepared: Prepared) -> SearchInProgress | None:
+        """The search for what was meant, where a drug is misspelt and only one can be meant."""
+        reading = prepared.reading
+        if not reading.is_certain:
+            return None
+        question = ask(reading.did_you_mean, self._synonyms_of(search.options))
+        return replace(search, question=question)
 
     def _first(self, search: SearchInProgress) -> tuple[Reading, LookedUp, float]:
         """What is done before components are asked, and the seconds of reading the query."""

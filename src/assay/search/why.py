@@ -124,10 +124,14 @@ def explain_absence(
     if reason is None:
         return _placed(_Way(document, prepared, before, shown, keys), found, rank)
     (leader,) = shown.page(rank - 1, rank)
+    nothing = _withheld(prepared, shown)
+    under = f"folded under {leader.boosted.fused.chunk_id} at rank {rank}: {reason}"
     return Why(
         document,
-        Verdict.FOLDED,
-        f"it is folded under {leader.boosted.fused.chunk_id} at rank {rank}: {reason}",
+        Verdict.WITHHELD if nothing else Verdict.FOLDED,
+        f"{nothing}, so nothing is shown (floor: off has it {under})"
+        if nothing
+        else f"it is {under}",
         found.boosted.fused.chunk_id,
         rank=rank,
         rank_fused=found.boosted.rank_fused,
@@ -256,10 +260,10 @@ def _placed(way: _Way, found: Candidate, rank: int) -> Why:
     sentence = _sentence(verdict, rank, found, findings, scores)
     if rank <= way.prepared.options.offset:
         sentence += ", before this page"
-    nothing = judged_page(way.prepared, way.prepared.options, way.after).nothing
-    if verdict is Verdict.IN_RESULTS and way.prepared.options.floor and nothing:
+    if nothing := _withheld(way.prepared, way.after):
+        has = "shows" if verdict is Verdict.IN_RESULTS else "has"
         verdict = Verdict.WITHHELD
-        sentence = f"{nothing}, so nothing is shown (floor: off shows it at rank {rank})"
+        sentence = f"{nothing}, so nothing is shown (floor: off {has} it at rank {rank})"
     above = results if verdict is not Verdict.IN_RESULTS else results[: rank - 1]
     return Why(
         way.document,
@@ -274,6 +278,13 @@ def _placed(way: _Way, found: Candidate, rank: int) -> Why:
         needed=needed,
         boosts=found.boosted.boosts,
         overtaken_by=_overtakers(above, found, last=verdict is not Verdict.IN_RESULTS),
+    )
+
+
+def _withheld(prepared: Prepared, ranking: Ranking) -> str:
+    """Why nothing is shown at all; empty where something is."""
+    return (
+        judged_page(prepared, prepared.options, ranking).nothing if prepared.options.floor else ""
     )
 
 

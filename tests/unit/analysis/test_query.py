@@ -50,7 +50,11 @@ def test_plain_queries_have_no_conditions(query: str) -> None:
         ("foo:bar aspirin", "foo: is not a field"),
         ('"unclosed aspirin', "no partner"),
         ("metform* dose", "mean nothing here"),
-        ("(aspirin OR warfarin) stroke", "parentheses do not group"),
+        ("(low aspirin OR warfarin) stroke", "parentheses do not group"),
+        ("drugs that should NOT be given in the first week", "NOT is read as a word"),
+        ("aspirin AND stroke", "AND is not needed"),
+        ("-aspirin", "only says what must not be there"),
+        ("NOT aspirin", "only says what must not be there"),
     ],
 )
 def test_what_is_not_understood_is_said(query: str, note: str) -> None:

@@ -16,7 +16,10 @@ SAME_NAME = [
     ["IL-17A", "IL17A", "IL 17A"],
     ["PD-L1", "PDL1", "PD L1", "anti-PD-L1", "PD-L1-positive"],
     ["IFN-γ", "IFNγ", "IFN gamma", "IFN-gamma", "IFNgamma", "interferon-γ", "interferon gamma"],
-    ["TNF-α", "TNFα", "TNF alpha", "TNF-alpha", "TNFa"],
+    ["TNF-α", "TNFα", "TNF alpha", "TNF-alpha", "TNFa", "TNFalpha"],
+    ["BRAF V600E", "BRAFV600E", "BRAF-V600E", "braf v600e", "BRAF Val600Glu"],
+    ["JAK2 V617F", "JAK2V617F"],
+    ["PIK3CA H1047R", "PIK3CAH1047R"],
     ["NF-κB", "NFκB", "NF-kB", "NFkB"],
     ["TGF-β1", "TGFβ1", "TGF-beta1"],
     ["NT-proBNP", "NTproBNP", "NT-pro-BNP"],
@@ -55,7 +58,8 @@ SAME_WORD = [
 ]  # fmt: skip
 DIFFERENT = [
     ("IL-6", "IL-16"), ("PD-1", "PD-L1"), ("0.82", "82"), ("2.5 mg", "25 mg"), ("E11.9", "E11.65"),
-    ("10 mg", "10 ml"), ("50 µg", "50 mg"), ("L858R", "T790M"), ("TNF-α", "TNF-β"),
+    ("10 mg", "10 ml"), ("50 µg", "50 mg"), ("L858R", "T790M"),
+    ("KRASG12C", "KRASG12D"), ("TNF-α", "TNF-β"),
     ("10⁹", "109"), ("study¹²", "study 12"), ("0.72-0.94", "0.720.94"), ("aerobic", "anaerobic"),
 ]  # fmt: skip
 

@@ -60,7 +60,7 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
         facets=(),
         component_timeout_ms=unnamed.component_timeout_ms,
         rerank_timeout_ms=None,
-        synonyms=False,
+        synonyms=unnamed.synonyms,
         rerank_depth=None,
     )
     assert changed(unnamed, **read) == wanted

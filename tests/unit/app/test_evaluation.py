@@ -202,12 +202,13 @@ def test_a_caller_names_a_model_that_was_pulled(workspace: Workspace) -> None:
     assert options_of_caller(workspace.settings, given) == given
 
 
-def test_an_id_that_is_a_tag_of_another_run_names_a_new_one(workspace: Workspace) -> None:
+def test_an_id_that_is_a_tag_of_another_run_is_refused(workspace: Workspace) -> None:
     request = EvaluationRequest(test_set=small_set(), run_id="first", tags=("second",))
     with workspace:
         evaluate(workspace, request)
         again = replace(request, run_id="second", options={"depth": 3}, tags=())
-        assert evaluate(workspace, again).runs[0].info.run_id == "second"
+        with pytest.raises(ConflictError, match="'second' is a tag of the run first"):
+            evaluate(workspace, again)
 
 
 def test_a_job_of_an_older_version_is_done(

@@ -163,7 +163,7 @@ OPTIONS: dict[str, Any] = {
     "query_type": QueryType.PARAPHRASE,
     "query_intent": "dosage",
     "floor": False,
-    "synonyms": True,
+    "synonyms": False,
     "synonym_rules": "headache, cephalalgia",
     "rerank_depth": 5,
     "filters": Filters(metadata=(read_condition("year>=2020"),)),
