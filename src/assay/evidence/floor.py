@@ -3,8 +3,8 @@
 Every index has a nearest passage to every query, and ten of them look like ten answers. Nothing is
 about a query if none of the passages has the drug or record that it names, or if the best of them
 are below the floor: a logistic model of the signals in ``confidence.py``, fitted to tell queries
-that a collection can serve from those on other subjects. ``bench/floor.py`` fits it and prints how
-well it does (design/036). A dense model without weights has no floor but names.
+that a collection can serve from those on other subjects. ``bench/answer_gate.py`` fits it and
+prints how well it does (design/036). A dense model without weights has no floor but names.
 
 Who asks for the doses or adverse events of a drug is not served by a trial of another drug that
 mentions it. Interactions and contraindications are of two drugs; the label of either has them.
