@@ -28,7 +28,7 @@ def test_an_experiment_has_a_known_kind_and_figures(experiment: Experiment) -> N
 def test_options_of_a_run_are_those_of_a_search() -> None:
     nfcorpus = next(one for one in FILES if one.name == "nfcorpus")
     options = {run.name: run.options for run in nfcorpus.runs}
-    assert options["rrf"] == SearchOptions()
+    assert options["rrf"] == SearchOptions(synonyms=False)
     assert options["weighted .3/.2/.5"].weights == {"bm25": 0.3, "splade": 0.2, "dense": 0.5}
 
 

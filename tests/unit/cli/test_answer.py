@@ -55,7 +55,7 @@ def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_refusal_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["answer", "cataract surgery lens choice"]) == 0
-    assert capsys.readouterr().out.startswith("no answer: nothing that was found is about")
+    assert capsys.readouterr().out.startswith("no answer: nothing here is about")
 
 
 def test_a_service_answers(capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +99,8 @@ def test_the_measures_of_answers_are_real_on_the_demo(records: list[AnswerRecord
         measure.key: outcome.value for measure, outcome in assay.score_answers(records).items()
     }
     assert values["citation_coverage"] == 1.0
-    assert values["empty_result_rate"] == 0.0
+    assert {row.expect for row in records if not row.results} <= {Expect.NOTHING}
+    assert (values["empty_result_rate"] or 0) <= 0.05
     assert (values["groundedness"] or 0) >= 0.5
     assert (values["refusal_correctness"] or 0) >= 0.5
 

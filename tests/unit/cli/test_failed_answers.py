@@ -30,13 +30,13 @@ QUERIES = [
     {"query_id": "a3", "query_text": "morphine pain",
      "relevant_docs": [{"doc_id": "M1", "grade": 1}]},
     {"query_id": "r1", "query_text": "who won the race", "expect": "refusal"},
-    {"query_id": "r2", "query_text": "morphine on the moon", "expect": "refusal"},
+    {"query_id": "r2", "query_text": "morphine slow breathing", "expect": "refusal"},
 ]  # fmt: skip
 ANSWERERS = """
 import os
 
 def good(question, passages):
-    if question.startswith(("who", "morphine on")):
+    if question.startswith(("who", "morphine slow")):
         return {"text": "", "grounded": False, "refusal_reason": "not in there"}
     chunk = passages[0].chunk
     return {"text": chunk.text, "citations": [chunk.chunk_id]}
