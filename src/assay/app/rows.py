@@ -6,13 +6,12 @@ decide what is id, text and title (``ingest/columns.py``); the others are metada
 
 from __future__ import annotations
 
-import datetime
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.errors import UsageError
 from assay.hits.columns import columns_of, is_frame
+from assay.ingest.columns import as_json
 
 
 def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
@@ -28,14 +27,5 @@ def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
         return
     columns = columns_of(documents)
     for values in zip(*columns.values(), strict=True):
-        row = {name: _plain(value) for name, value in zip(columns, values, strict=True)}
+        row = {name: as_json(value) for name, value in zip(columns, values, strict=True)}
         yield {name: value for name, value in row.items() if value is not None}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if isinstance(value, datetime.date | datetime.time):
-        text = value.isoformat()
-        return None if text == "NaT" else text  # how pandas writes a missing date
-    return value

@@ -7,10 +7,13 @@ fields become metadata, so nothing of a row is lost without a word.
 
 from __future__ import annotations
 
+import datetime
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assay.ingest.documents import SECTION_NAMES
 from assay.ingest.fields import DOC_ID_NAMES, string
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation
@@ -30,10 +33,8 @@ TITLE_NAMES = ("title", "headline", "article_title", "brief_title", "name")
 METADATA_NAMES = ("metadata", "meta")
 # what documents.py reads by name
 OWN = frozenset({
-    "title", "text", "sections", "source", "interview_id", "ingestion_mode", "section_label",
-    "intent_hint", "is_table", "table_html", "speaker_role", "start_time", "end_time",
+    "title", "text", "sections", "source", "interview_id", "ingestion_mode", *SECTION_NAMES,
 })  # fmt: skip
-CONTENT = ("text", "sections", "table_html", "title")
 SHOWN = 12  # names of fields in an error
 
 
@@ -104,6 +105,16 @@ class _Found:
         if self.title:
             parts.append(f"the title {self.title}")
         return ", ".join(parts)
+
+
+def as_json(value: Any) -> Any:
+    """A value of a frame as JSON would have it: dates as ISO 8601, nothing for what is missing."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, datetime.date | datetime.time):
+        text = value.isoformat()
+        return None if text == "NaT" else text  # how pandas writes a missing date
+    return value
 
 
 def _unwrapped(row: Row) -> Row:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -43,6 +43,7 @@ HOLDERS = frozenset({
     "details", "center", "tbody", "thead", "tfoot", "tr", "td", "th", "fieldset", "hgroup",
 })  # fmt: skip
 BLOCKS = LEAVES | HOLDERS | {*HEADINGS, "table", "br", "hr", "caption"}
+APART = BLOCKS | LEFT_OUT
 READING = ElementRules(
     skip=LEFT_OUT,
     blocks=LEAVES | {"br", "div", "ul", "ol", "dl", "blockquote"},
@@ -130,14 +131,14 @@ class _Reading:
         self._location = location
         self._waiting: list[str] = []
         self._page = ""
-        self._open: list[tuple[int, str, AbstractContextManager[None]]] = []  # level, label
+        self._open: list[tuple[int, str, ExitStack]] = []  # level, label, what to leave
 
     def read(self, holder: Element) -> None:
         """Read what an element holds: words of its own, and blocks."""
         run = _run(holder.text)
         for child in holder.iterchildren(etree.Element):
             tag = str(child.tag)
-            if tag in BLOCKS | LEFT_OUT:
+            if tag in APART:
                 self._wait(plain(run, READING))
                 self._block(child, tag)
                 run = _run(child.tail)
@@ -170,9 +171,9 @@ class _Reading:
         if not words:
             return
         self._close(level)
-        label = label_of(words, self._open[-1][1] if self._open and self._label else "")
-        under = self.composer.under(words[: limits.MAX_TITLE_CHARS])
-        under.__enter__()
+        label = label_of(words, self._label)
+        under = ExitStack()
+        under.enter_context(self.composer.under(words[: limits.MAX_TITLE_CHARS]))
         self._open.append((level, label, under))
 
     def _table(self, element: Element) -> None:
@@ -201,7 +202,7 @@ class _Reading:
         """End every section of this level or a lower one."""
         self._write()
         while self._open and self._open[-1][0] >= level:
-            self._open.pop()[2].__exit__(None, None, None)
+            self._open.pop()[2].close()
 
 
 def _run(text: str | None) -> Element:

@@ -7,14 +7,13 @@ that it has most of. Parquet is read in pieces of ``ROWS``.
 from __future__ import annotations
 
 import csv
-import datetime
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from assay import limits
-from assay.ingest.columns import arranged
+from assay.ingest.columns import arranged, as_json
 from assay.ingest.documents import document_entry
 from assay.ingest.files import lines
 from assay.ingest.folders import corpus_files, suffix
@@ -123,16 +122,10 @@ def _parquet(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
         start = 0
         while len(piece := table.slice(start, ROWS).collect()):
             for number, row in enumerate(piece.iter_rows(named=True), start):
-                yield FileLocation(f"{file}[{number}]"), {k: _plain(v) for k, v in row.items()}
+                values = {name: as_json(value) for name, value in row.items()}
+                yield FileLocation(f"{file}[{number}]"), values
             start += ROWS
     except (polars.exceptions.PolarsError, OSError) as problem:
         first = str(problem).partition("\n")[0]
         raise FileLocation(str(file)).format_error(f"not parquet: {first:.200}") from None
     watch.consumed(file.stat().st_size)
-
-
-def _plain(value: object) -> Any:
-    """A value as JSON would have it: dates as ISO 8601."""
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    return value

@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from assay import limits
 from assay.analysis.spelling import american, folded
-from assay.model.document import Chunk, ChunkLabels
 
 NAMING = ("names", "products", "conditions", "keywords")  # the last three are of older stores
 BETWEEN = " | "
@@ -47,12 +46,6 @@ def names_of(doc_id: str, title: str, metadata: Mapping[str, object]) -> str:
     folded = dict.fromkeys(" ".join(words(name)) for name in given)
     text = BETWEEN.join(filter(None, folded))
     return f" {text[: limits.MAX_NAMES_CHARS]} "
-
-
-def labels_of(chunk: Chunk) -> ChunkLabels:
-    """What a chunk is about."""
-    names = names_of(chunk.doc_id, chunk.title, chunk.metadata)
-    return ChunkLabels(chunk.section_label, chunk.intent_hint, chunk.is_table, names)
 
 
 def _given(value: object) -> Iterator[str]:

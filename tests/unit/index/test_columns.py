@@ -9,7 +9,7 @@ from pathlib import Path
 from assay.index.columns import CODES, DICTIONARY
 from assay.index.reader import Generation, Segment
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
-from assay.model.names import labels_of
+from assay.model.names import names_of
 from tests.unit.index.helpers import built, opened
 
 ROWS = [
@@ -26,7 +26,15 @@ ROWS = [
     )
     for at in range(12)
 ]
-TRUE = {row.key: labels_of(row.chunk) for row in ROWS}
+TRUE = {
+    row.key: ChunkLabels(
+        row.chunk.section_label,
+        row.chunk.intent_hint,
+        row.chunk.is_table,
+        names_of(row.chunk.doc_id, row.chunk.title, row.chunk.metadata),
+    )
+    for row in ROWS
+}
 
 
 def refuse(keys: Sequence[int]) -> dict[int, ChunkLabels]:
