@@ -124,6 +124,14 @@ bench-eval: setup ## time what evaluating and comparing cost beyond the searches
 setup-bench: setup ## add what the benchmarks need to .venv
 	$(call ensure,bench)
 
+.PHONY: wheel package
+wheel: setup ## build the wheel into dist/
+	@$(PY) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
+
+package: setup ## install the wheel on its own, count what comes with it, and run the tutorials
+	@$(PY) -m tests.package.clean
+
 .PHONY: audit sbom install-audit
 audit: setup ## look every pinned package up for known vulnerabilities
 	$(call ensure,audit)

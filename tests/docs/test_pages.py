@@ -10,38 +10,11 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = ROOT / "docs" / "pages"
-BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
-WORDS_ONLY = {
-    "ASSAY_COMPONENTS": "bm25",
-    "ASSAY_DENSE_MODEL": "none",
-    "ASSAY_SPLADE_MODEL": "none",
-    "ASSAY_RESAMPLES": "200",
-    "ASSAY_COMPONENT_TIMEOUT_MS": "10000",
-}
-
-
-def listed(nav: Any) -> list[str]:
-    """The pages of the navigation, in order."""
-    if isinstance(nav, str):
-        return [nav]
-    values = nav.values() if isinstance(nav, dict) else nav
-    return [page for value in values for page in listed(value)]
-
-
-NAV = listed(tomllib.loads((ROOT / "zensical.toml").read_text())["project"]["nav"])
-
-
-def blocks(page: str, *languages: str) -> list[tuple[str, str]]:
-    text = (PAGES / page).read_text(encoding="utf-8")
-    return [(language, body) for _, language, body in BLOCK.findall(text) if language in languages]
+from tests.docs.pages import NAV, PAGES, ROOT, WORDS_ONLY, blocks
 
 
 def test_every_page_is_in_the_navigation_and_there() -> None:
@@ -65,6 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tool.parent.mkdir()
     tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n')
     tool.chmod(0o755)
+    (made / "home").mkdir()
     return made
 
 
@@ -76,6 +50,7 @@ def test_examples_run(page: str, folder: Path) -> None:
         **WORDS_ONLY,
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "src"),
+        "HOME": str(folder / "home"),  # with no model, no setting and no cache
     }
     shell = ["bash", "-euo", "pipefail", "-c"]
     for language, body in blocks(page, "sh", "python"):
