@@ -17,7 +17,8 @@ from assay.cli.main import run
 from assay.extras import DISTRIBUTION
 
 CI = Path(__file__).resolve().parents[2] / "ci"
-FILES = sorted(CI.glob("*.yml"))
+WHEELS = CI.parent / ".github" / "workflows" / "wheels.yml"
+FILES = [*sorted(CI.glob("*.yml")), WHEELS]
 
 
 def workflow(name: str) -> Any:
@@ -64,8 +65,9 @@ def test_the_commands_of_the_workflows_exist(
 def installed(text: str) -> set[str]:
     """The names that pip is asked for."""
     variables = dict(re.findall(r"^\s+([A-Z_]+): (\S+)", text, re.MULTILINE))
-    asked = re.findall(r"pip install (?:--\S+ )*(\S+)", text)
-    return {variables.get(name.strip("\"'$"), name).partition("[")[0] for name in asked}
+    asked = re.findall(r"pip install (?:--\S+ (?::all: )?)*(\S+)", text)
+    found = {variables.get(name.strip("\"'$"), name).partition("[")[0] for name in asked}
+    return {name for name in found if not name.startswith("wheelhouse/")}
 
 
 @pytest.mark.parametrize("place", FILES, ids=lambda place: place.name)
@@ -152,3 +154,30 @@ def test_the_gate_runs_as_it_is_shipped(event: str, repository: Path) -> None:
 def github_steps() -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = workflow("github-gate.yml")["jobs"]["gate"]["steps"]
     return [step for step in steps if "name" in step]
+
+
+def test_every_action_of_the_workflows_has_a_version() -> None:
+    for place in FILES:
+        for action in re.findall(r"uses: (\S+)", place.read_text(encoding="utf-8")):
+            assert re.search(r"@v\d", action), f"{place.name}: {action}"
+
+
+def test_wheels_are_built_for_every_system_and_tried_alone() -> None:
+    content = yaml.safe_load(WHEELS.read_text(encoding="utf-8"))
+    assert content["permissions"] == {"contents": "read"}
+    jobs = content["jobs"]
+    built = jobs["compiled"]["strategy"]["matrix"]["runner"]
+    tried = jobs["try-plain"]["strategy"]["matrix"]["runner"]
+    for system in ("ubuntu", "macos"):
+        assert any(name.startswith(system) for name in built)
+    assert any(name.startswith("windows") for name in tried)
+    assert "secrets." not in WHEELS.read_text(encoding="utf-8")
+
+
+def test_what_tries_a_wheel_succeeds_here() -> None:
+    done = subprocess.run(
+        [sys.executable, str(CI / "try_wheel.py")],
+        env={**os.environ, "PYTHONPATH": str(CI.parent / "src")},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
