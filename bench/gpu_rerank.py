@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.encode.dependency import import_optional
 from assay.encode.encoders import open_reranker
 from assay.encode.shelf import Shelf
+from assay.extras import import_optional
 
 QUERY = "does aspirin lower the risk of a heart attack?"
 SENTENCE = "the risk of a heart attack was lower in the treated group. "

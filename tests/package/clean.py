@@ -24,8 +24,33 @@ from tests.docs.pages import NAV, WORDS_ONLY, blocks
 ROOT = Path(__file__).resolve().parents[2]
 MOST_PACKAGES, MOST_MEGABYTES = 25, 280
 OF_PIP = ("pip", "setuptools", "_distutils_hack", "pkg_resources", "distutils-precedence.pth")
-TOOLS = ("bash", "sh", "cat", "cp", "env", "head", "ls", "mkdir", "mv", "printf", "rm", "sleep")
-TOOLS += ("awk", "cut", "grep", "sed", "sort", "tail", "touch", "tr", "uniq", "wc", "xargs")
+TOOLS = tuple(
+    [
+        "awk",
+        "bash",
+        "cat",
+        "cp",
+        "cut",
+        "env",
+        "grep",
+        "head",
+        "ls",
+        "mkdir",
+        "mv",
+        "printf",
+        "rm",
+        "sed",
+        "sh",
+        "sleep",
+        "sort",
+        "tail",
+        "touch",
+        "tr",
+        "uniq",
+        "wc",
+        "xargs",
+    ]
+)
 BASE = (
     'set -- $(assay demo --paths); assay score "$1" "$2" "$3" -m nDCG@10',
     'set -- $(assay demo --paths); assay score --qrels "$1" --run "$2" --run "$3"',

@@ -1,8 +1,9 @@
 """What does the service log?
 
-One JSON object per line on stderr, or ``key=value`` (the setting log_format). Values are escaped, so
-that nothing a client sends can forge a line; the text of queries is never logged. A thread does the writing: a slow or absent reader of the
-log holds up nobody, and lines for which there is no room are counted.
+One JSON object per line on stderr, or ``key=value`` (the setting log_format). Values are escaped,
+so that nothing a client sends can forge a line; the text of queries is never logged. A thread does
+the writing: a slow or absent reader of the log holds up nobody, and lines for which there is no
+room are counted.
 """
 
 from __future__ import annotations
