@@ -24,33 +24,10 @@ from tests.docs.pages import NAV, WORDS_ONLY, blocks
 ROOT = Path(__file__).resolve().parents[2]
 MOST_PACKAGES, MOST_MEGABYTES = 25, 280
 OF_PIP = ("pip", "setuptools", "_distutils_hack", "pkg_resources", "distutils-precedence.pth")
-TOOLS = tuple(
-    [
-        "awk",
-        "bash",
-        "cat",
-        "cp",
-        "cut",
-        "env",
-        "grep",
-        "head",
-        "ls",
-        "mkdir",
-        "mv",
-        "printf",
-        "rm",
-        "sed",
-        "sh",
-        "sleep",
-        "sort",
-        "tail",
-        "touch",
-        "tr",
-        "uniq",
-        "wc",
-        "xargs",
-    ]
-)
+TOOLS = """
+awk bash cat cp cut env grep head ls mkdir mv printf rm sed sh sleep sort tail touch tr uniq
+wc xargs
+"""
 BASE = (
     'set -- $(assay demo --paths); assay score "$1" "$2" "$3" -m nDCG@10',
     'set -- $(assay demo --paths); assay score --qrels "$1" --run "$2" --run "$3"',
@@ -75,7 +52,7 @@ class Environment:
         subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
         (folder / "tools").mkdir()
         (folder / "home").mkdir()
-        for name in TOOLS:
+        for name in TOOLS.split():
             (folder / "tools" / name).symlink_to(shutil.which(name) or f"/bin/{name}")
         return cls(folder)
 
