@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import limits
 from assay.app.engine import Progress, silent
 from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
+from assay.app.latency import REPEATS, check_repeats
 from assay.app.layout import Layout
 from assay.app.statistics import USUAL, Measures, Statistics, as_text
 from assay.errors import MissingFileError, UsageError
@@ -65,12 +65,7 @@ class AbRequest:
     statistics: Statistics = field(default=USUAL, metadata=flat)
 
     def __post_init__(self) -> None:
-        repeats = self.latency_repeats
-        if repeats is not None and not 0 <= repeats <= limits.MAX_LATENCY_REPEATS:
-            raise UsageError(
-                f"latency_repeats: must be between 0 and {limits.MAX_LATENCY_REPEATS}, "
-                f"not {repeats}"
-            )
+        check_repeats(self.latency_repeats or 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +168,6 @@ def _drawn_otherwise(a: StoredRun, b: StoredRun, request: AbRequest) -> list[str
 
 def _repeats(request: AbRequest, sides: tuple[Side, Side] | None) -> int:
     """How often both sides are timed in turn: by default, where both are configurations."""
-    from assay.app.latency import REPEATS
-
     if request.latency_repeats is not None:
         return request.latency_repeats
     return REPEATS if sides is not None and all(one.made is not None for one in sides) else 0

@@ -130,7 +130,7 @@ def gate_junit(report: GateReport) -> str:
 
 def _check(check: Check) -> tuple[str, ...]:
     return (
-        str(check.limit.measure),
+        check.limit.name,
         shown(check.baseline),
         shown(check.current),
         signed(check.difference),
