@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from assay.evidence.guard import guarded
 from assay.model.answers import Answer
@@ -12,6 +12,7 @@ from assay.search.response import SearchResponse
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
+    from assay.search.changes import SearchChanges
     from assay.search.request import SearchOptions
 
 
@@ -63,7 +64,10 @@ class Answered:
 
 
 def answer(
-    workspace: Workspace, question: str, options: SearchOptions | None = None, **changes: Any
+    workspace: Workspace,
+    question: str,
+    options: SearchOptions | None = None,
+    **changes: Unpack[SearchChanges],
 ) -> Answered:
     """Search, and let the configured answerer answer from what was found."""
     return answer_from(workspace, question, workspace.search(question, options, **changes))

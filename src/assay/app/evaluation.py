@@ -242,6 +242,27 @@ class EvaluationRequest:
         )
 
 
+def asked_for(
+    test_set: EvaluationRequest | TestSet | str | os.PathLike[str],
+    *,
+    options: Mapping[str, Any],
+    **given: Any,
+) -> EvaluationRequest:
+    """The request that a test set and some options in Python mean; a request says all by itself."""
+    if isinstance(test_set, EvaluationRequest):
+        usual = {one.name: one.default for one in fields(EvaluationRequest)}
+        named = [*options, *(name for name, value in given.items() if value != usual[name])]
+        if named:
+            raise UsageError(
+                f"{', '.join(named)}: the request already says everything",
+                hint="write it into the EvaluationRequest",
+            )
+        return test_set
+    if isinstance(test_set, TestSet):
+        return EvaluationRequest(test_set=test_set, options=options, **given)
+    return EvaluationRequest(test_sets=(os.fspath(test_set),), options=options, **given)
+
+
 def _written(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that a run may have, as a job keeps them: filters as people write them."""
     found: dict[str, Any] = {}
