@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from assay.evidence.guard import guarded
 from assay.model.answers import Answer
 from assay.model.codec import as_json, encode
+from assay.model.tabular import Records, Tabular
 from assay.search.response import SearchResponse
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class AnswerSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Tabular):
     """An answer, who gave it and what it rests on; ``response`` is the search behind it.
 
     ``unsupported_numbers`` are those that no cited passage has. ``did_you_mean`` is the question
@@ -56,6 +57,16 @@ class Answered:
             are = "is" if len(self.unsupported_numbers) == 1 else "are"
             said.append(f"{listed} {are} in the answer, but in no passage that it cites")
         return tuple(said)
+
+    def records(self) -> Records:
+        """A row for each source."""
+        said = self.answer.text if self.answer.grounded else self.answer.refusal_reason
+        return Records(
+            ("chunk_id", "doc_id", "title", "text"),
+            [(one.chunk_id, one.doc_id, one.title, one.text) for one in self.sources],
+            f"{self.question} — {said or 'no answer'}",
+            self.warnings,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.app.engine import Progress, silent
 from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
@@ -30,6 +30,7 @@ from assay.evaluation.match import graded_ranks, scored_order
 from assay.evaluation.stored_run import StoredRun
 from assay.model.codec import flat
 from assay.model.runs import QueryOutcome, RunInfo
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery
 
 if TYPE_CHECKING:
@@ -69,21 +70,41 @@ class AbRequest:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Compared(Tabular):
     """Two runs as deep as the comparison looks at them, and what it says."""
 
     a: StoredRun
     b: StoredRun
     report: CompareReport
 
+    def records(self) -> Records:
+        """A row for each query that can be compared."""
+        return self.report.records()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return self.report.to_dict()
+
 
 @dataclass(frozen=True, eq=False)
-class AbTest:
+class AbTest(Tabular):
     """Two runs as deep as the test looks at them, and what it says."""
 
     a: StoredRun
     b: StoredRun
     result: ABResult
+
+    def records(self) -> Records:
+        """A row for each measure, over all queries and of each type."""
+        return self.result.records()
+
+    def overview(self) -> Records:
+        """The measures over all queries, and the verdict."""
+        return self.result.overview()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return self.result.to_dict()
 
     @property
     def held_out(self) -> frozenset[str]:

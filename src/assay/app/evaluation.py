@@ -24,6 +24,7 @@ from assay.errors import AssayError, ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json, decode, encode
 from assay.model.document import ID_FORM
 from assay.model.ranking import MatchName, RankByName
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.options import (
     Choice,
@@ -360,7 +361,7 @@ def unwatched(step: EvaluationStep) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class Evaluated(Tabular):
     """The runs of an evaluation, two of them in cross-mode, and what they could not find.
 
     ``unindexed`` says what is stored and not indexed, ``absent`` what was judged and is not there.
@@ -410,6 +411,26 @@ class Evaluated:
     def degraded(self) -> bool:
         """Whether anything is missing from the figures."""
         return any(one.result.degraded or one.result.failed for one in self.runs)
+
+    def records(self) -> Records:
+        """A row for each query of each run."""
+        found = [one.result.records() for one in self.runs]
+        rows = (dict(zip(one.names, row, strict=True)) for one in found for row in one.rows)
+        return Records.of(rows, notes=self.warnings)
+
+    def overview(self) -> Records:
+        """A row for each run with its measures, and what to know before believing them."""
+        rows = [
+            {
+                "run": one.info.run_id,
+                "name": one.info.name,
+                "queries": len(one.result.scores.queries),
+            }
+            | {str(measure): one.result[measure] for measure in one.result.scores.measures}
+            for one in self.runs
+        ]
+        said = (warning for one in self.runs for warning in one.result.warnings())
+        return Records.of(rows, notes=(*said, *self.warnings))
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready."""

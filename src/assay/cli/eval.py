@@ -398,13 +398,13 @@ def history(
     from assay.app import runs
     from assay.cli.tables import show_tables
     from assay.evaluation.history import HistoryOptions
-    from assay.render.runs import history_json, history_tables
+    from assay.render.runs import history_tables
 
     chosen = HistoryOptions(part, engine, configuration, by_configuration)
     with connected(ctx) as assay:
         past = runs.history(assay, suite, measures=measures or (), options=chosen, limit=limit)
     if json_output:
-        emit_json(history_json(past))
+        emit_json(past.to_dict())
     elif past.runs:
         show_tables(history_tables(past), assay.settings.color)
     else:

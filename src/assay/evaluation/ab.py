@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.evaluation.chunker_match import Archive, no_archive
@@ -17,13 +17,14 @@ from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
 from assay.model.runs import Timings
 from assay.model.sampling import Sampling
+from assay.model.tabular import Records, Tabular
 from assay.plural import counted, share_of
 from assay.stats.defaults import DEFAULT_ALPHA
 from assay.stats.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class ABResult:
+class ABResult(Tabular):
     """B against a: one contrast per measure, per measure and query type, and the latency.
 
     P-values are corrected over the measures: those of the whole set, and those of each type.
@@ -59,6 +60,26 @@ class ABResult:
             lines += _types(self.by_type, self.primary.measure)
         lines += _cost(self.latency)
         return " ".join(lines)
+
+    def records(self) -> Records:
+        """A row for each measure, over all queries and of each type; ``query_type`` says which."""
+        rows = [{"query_type": "all", **one.record()} for one in self.contrasts]
+        rows += [
+            {"query_type": kind, **one.record()}
+            for kind, contrasts in self.by_type.items()
+            for one in contrasts
+        ]
+        return Records.of(rows, self.title, [self.verdict, *self.compared.warnings])
+
+    def overview(self) -> Records:
+        """The measures over all queries, and the verdict."""
+        found = Records.of([one.record() for one in self.contrasts])
+        return replace(found, title=self.title, notes=(self.verdict, *self.compared.warnings))
+
+    @property
+    def title(self) -> str:
+        """What is tested against what."""
+        return f"{self.compared.run_b} against {self.compared.run_a}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

@@ -42,6 +42,7 @@ from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measure
 from assay.model.sampling import Sampling
 from assay.model.scoring import MATCHED_BY
+from assay.model.tabular import Records, Tabular
 from assay.plural import counted
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.defaults import DEFAULT_ALPHA
@@ -202,7 +203,7 @@ class FailingQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class GateReport:
+class GateReport(Tabular):
     """Everything that a reviewer should see."""
 
     baseline: str
@@ -227,6 +228,23 @@ class GateReport:
             if outcome in outcomes:
                 return outcome
         return GateOutcome.PASSED
+
+    def records(self) -> Records:
+        """A row for each limit."""
+        rows = [
+            {
+                "measure": check.limit.name,
+                "baseline": check.baseline,
+                "current": check.current,
+                "difference": check.difference,
+                "limit": check.limit.allowed,
+                "outcome": check.outcome.value,
+                "explanation": check.sentence,
+            }
+            for check in self.checks
+        ]
+        title = f"{self.outcome.value}: {self.current} against {self.baseline}"
+        return Records.of(rows, title, (*self.blockers, *self.warnings))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
