@@ -28,6 +28,9 @@ EXTRA_OF = {
     "starlette": "serve",
     "structlog": "serve",
     "uvicorn": "serve",
+    "matplotlib": "plots",
+    "mlflow": "mlflow",
+    "opentelemetry": "opentelemetry",
     "polars": "frames",
     "psycopg": "postgres",
     "sentence_transformers": "gpu",
@@ -61,7 +64,7 @@ def is_here(package: str) -> bool:
 
 def missing(package: str, error: ImportError | None = None) -> MissingDependencyError:
     """What to say where a package is not here, or cannot be imported."""
-    extra = EXTRA_OF.get(package)
+    extra = EXTRA_OF.get(package.partition(".")[0])
     broken = error is not None and not isinstance(error, ModuleNotFoundError)
     why = f"cannot be imported: {error}" if broken else "is not installed"
     wanted = f"'{DISTRIBUTION}[{extra}]'" if extra else package.replace("_", "-")
