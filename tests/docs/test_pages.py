@@ -1,7 +1,8 @@
 """Do the examples of the pages run, as they stand there?
 
 ``sh`` blocks run in one folder in the order of the navigation, by words only so that it is quick;
-``python`` blocks run in the same folder. Blocks that need something else are marked ``text``.
+``python`` blocks run in the same folder, and those that follow each other are cells of one
+notebook. Blocks that need something else are marked ``text``.
 """
 
 from __future__ import annotations
@@ -44,6 +45,17 @@ def blocks(page: str, *languages: str) -> list[tuple[str, str]]:
     return [(language, body) for _, language, body in BLOCK.findall(text) if language in languages]
 
 
+def programs(page: str) -> list[tuple[str, str]]:
+    """What runs at once: a block of the shell, or cells of Python with no shell between them."""
+    found: list[tuple[str, str]] = []
+    for language, body in blocks(page, "sh", "python"):
+        if found and found[-1][0] == language == "python":
+            found[-1] = (language, f"{found[-1][1]}\n{body}")
+        else:
+            found.append((language, body))
+    return found
+
+
 def test_every_page_is_in_the_navigation_and_there() -> None:
     there = {page.relative_to(PAGES).as_posix() for page in PAGES.rglob("*.md")}
     assert sorted(NAV) == sorted(there)
@@ -71,6 +83,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in NAV if blocks(page, "sh", "python")])
 def test_examples_run(page: str, folder: Path) -> None:
+    for language, body in programs(page):
+        run(language, body, folder)
+
+
+def run(language: str, body: str, folder: Path) -> None:
+    """Run a program as a reader would."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")},
         **WORDS_ONLY,
@@ -78,15 +96,29 @@ def test_examples_run(page: str, folder: Path) -> None:
         "PYTHONPATH": str(ROOT / "src"),
     }
     shell = ["bash", "-euo", "pipefail", "-c"]
-    for language, body in blocks(page, "sh", "python"):
-        command = [*shell, body] if language == "sh" else [sys.executable, "-c", body]
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
-        assert done.returncode == 0, f"{body}\n{done.stdout}\n{done.stderr}"
+    command = [*shell, body] if language == "sh" else [sys.executable, "-c", body]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, f"{body}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.slow
+def test_the_tutorial_of_python_draws(folder: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    page = "tutorial/python.md"
+    cells = [body for _, body in blocks(page, "python")]
+    (plots,) = [body for _, body in blocks(page, "text") if body.startswith("from assay import")]
+    (gate,) = [cell for cell in cells if "workspace.gate(" in cell]
+    before = cells[: cells.index(gate)]
+    place = folder / "drawn"
+    (place / "bin").mkdir(parents=True)
+    run("python", "\n".join([*before, plots]), place)
+    for name in ("forest", "differences", "trend", "waterfall"):
+        assert (place / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -10,6 +10,7 @@ from assay.model.answers import Answer
 from assay.model.codec import as_json, encode
 from assay.model.tabular import Records, Tabular
 from assay.search.response import SearchResponse
+from assay.tracing import span
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -81,7 +82,13 @@ def answer(
     **changes: Unpack[SearchChanges],
 ) -> Answered:
     """Search, and let the configured answerer answer from what was found."""
-    return answer_from(workspace, question, workspace.search(question, options, **changes))
+    with span("assay.answer") as noted:
+        found = answer_from(workspace, question, workspace.search(question, options, **changes))
+        noted.note("answerer", found.answerer)
+        noted.note("grounded", found.answer.grounded)
+        noted.note("sources", len(found.sources))
+        noted.note("degraded", found.degraded)
+        return found
 
 
 def answer_from(workspace: Workspace, question: str, response: SearchResponse) -> Answered:

@@ -41,6 +41,7 @@ from assay.options import (
 )
 from assay.search.request import SEARCH_OPTIONS, address_pairs, changed, configuration_name
 from assay.settings import Settings
+from assay.tracing import Span, span
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
@@ -459,6 +460,30 @@ def evaluate(
 
     ``before_query`` is called before each query, so that other work can go first.
     """
+    with span("assay.evaluate") as noted:
+        made = _evaluate(workspace, request, progress, before_query)
+        _note(noted, made)
+        return made
+
+
+def _note(noted: Span, made: Evaluated) -> None:
+    """Tell whoever listens what was run and what it scored."""
+    noted.note("test_set", made.runs[0].info.suite)
+    noted.note("run_ids", [one.info.run_id for one in made.runs])
+    noted.note("queries", sum(one.info.queries for one in made.runs))
+    noted.note("cached", all(one.cached for one in made.runs))
+    noted.note("failed", sum(len(one.result.failed) for one in made.runs))
+    for mode, one in (made.modes or {"": made.runs[0]}).items():
+        for measure in one.result.scores.measures:
+            noted.note(".".join(filter(None, ("metric", mode, measure.key))), one.result[measure])
+
+
+def _evaluate(
+    workspace: Workspace,
+    request: EvaluationRequest,
+    progress: EvaluationProgress,
+    before_query: Callable[[], None] | None,
+) -> Evaluated:
     if request.resume is not None:
         return evaluated(workspace, request, [_resumed(workspace, request, progress)])
     system = _system(workspace, request)
