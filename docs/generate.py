@@ -383,7 +383,7 @@ def _signature(function: Callable[..., Any]) -> str:
         if one.kind is one.KEYWORD_ONLY and not starred:
             shown.append("*")
         starred = starred or one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
-        stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        stars = "*" * {"VAR_POSITIONAL": 1, "VAR_KEYWORD": 2}.get(one.kind.name, 0)
         usual = "" if one.default is one.empty else f" = {_default(one.default, bare=True)}"
         shown.append(f"{stars}{one.name}: {one.annotation}{usual}")
     returned = f" -> {found.return_annotation}"

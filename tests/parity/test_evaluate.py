@@ -268,8 +268,8 @@ def test_two_configurations_are_timed_in_turn_on_every_surface(
         assert (ceiling["limit"], ceiling["outcome"]) == ("<60000ms", "passed")
     untimed = httpx.post(f"{address}/v1/gate", json=asked_gate, timeout=60).json()
     with Client(address) as service:
-        request = GateRequest(baseline=runs["a"], current=runs["b"], limits=limits)
-        assert gate(service, request).to_dict() == untimed
+        held = GateRequest(baseline=runs["a"], current=runs["b"], limits=limits)
+        assert gate(service, held).to_dict() == untimed
     page = httpx.get(f"{address}/gate", params={**asked_gate, "limits": " ".join(limits)})
     assert untimed["checks"][0]["explanation"] in html.unescape(page.text)
     # the same times again, through Python with a service

@@ -253,7 +253,7 @@ class Searcher:
             return _noted(noted, self._search(query, options, changes))
 
     def _search(
-        self, query: str, options: SearchOptions | None, changes: Mapping[str, Any]
+        self, query: str, options: SearchOptions | None, changes: dict[str, Any]
     ) -> SearchResponse:
         search = self._begin(query, options, changes)
         if (known := self._remembered(search)) is not None:
