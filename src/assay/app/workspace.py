@@ -380,7 +380,7 @@ class Workspace(Verbs):
 
         return figures(self)
 
-    def system(self, *, answers: bool = False, **changes: Any) -> System:
+    def system(self, *, answers: bool = False, **changes: Unpack[SearchChanges]) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
         from assay.search.recorded import evaluation_options
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,6 +92,16 @@ def test_a_gate_times_both_configurations_in_turn(here: Workspace) -> None:
     assert report.checks[0].interval is not None
     with pytest.raises(UsageError, match="latency_repeats"):
         here.gate("wide", latency_repeats=-1)
+
+
+def test_the_times_of_a_file_are_those_it_states(here: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "wide.json"
+    file.write_text(json.dumps(here.show("wide").to_dict()))
+    slow = here.gate(file, "wide", limits="latency_p50=0%")
+    assert slow.checks[0].baseline == pytest.approx(slow.checks[0].current, abs=1e-4)
+    assert slow.outcome is GateOutcome.PASSED
+    with pytest.raises(UsageError, match=r"wide\.json is a file, which cannot be timed"):
+        here.gate(file, "wide", limits="latency_p50=0%", latency_repeats=1)
 
 
 def test_runs_are_shown_and_put_into_a_history(here: Workspace) -> None:
