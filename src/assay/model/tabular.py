@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from assay.errors import UsageError
+from assay.errors import MissingDependencyError, UsageError
 from assay.extras import import_optional, is_here
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ class Tabular:
         """The rows as a data frame: of polars where it is installed, otherwise of pandas."""
         if library is not None and library not in LIBRARIES:
             raise UsageError(f"library={library!r:.40} is not one of: {', '.join(LIBRARIES)}")
-        here: list[FrameLibrary] = [one for one in LIBRARIES if is_here(one)]
-        chosen = library if library is not None else (*here, LIBRARIES[0])[0]
+        chosen = _installed() if library is None else library
         frames = import_optional(chosen)
         found = self.records()
         columns = {
@@ -84,6 +83,17 @@ class Tabular:
     def _repr_html_(self) -> str:
         """The table that a notebook shows."""
         return as_html(self.overview())
+
+
+def _installed() -> FrameLibrary:
+    """The library of frames that is here, polars first."""
+    for library in LIBRARIES:
+        if is_here(library):
+            return library
+    raise MissingDependencyError(
+        "a data frame needs polars or pandas, and neither is installed",
+        hint="pip install polars, or pip install pandas; to_dict() needs neither",
+    )
 
 
 def as_html(records: Records) -> str:

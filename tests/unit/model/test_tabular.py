@@ -62,9 +62,11 @@ def test_where_neither_is_installed_that_is_said(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("assay.model.tabular.is_here", lambda name: False)
     monkeypatch.setattr(extras, "import_module", gone)
-    with pytest.raises(MissingDependencyError, match="polars") as error:
+    with pytest.raises(MissingDependencyError, match="polars or pandas") as error:
         FULL.to_frame()
     assert "pip install" in str(error.value.hint)
+    with pytest.raises(MissingDependencyError, match="the package pandas"):
+        FULL.to_frame("pandas")
 
 
 def test_nothing_of_a_text_is_markup() -> None:
