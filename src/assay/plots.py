@@ -7,13 +7,15 @@ a notebook shows it, ``savefig`` writes it. matplotlib comes with the extra ``pl
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.app.comparison import AbTest
 from assay.app.runs import RunView
 from assay.errors import UsageError
 from assay.evaluation.ab import ABResult
 from assay.evaluation.history import History, metric_of
+from assay.evaluation.result import EvaluationResult
+from assay.evaluation.scores import Scores
 from assay.evaluation.significance import Comparison, Contrast
 from assay.evaluation.waterfall import Waterfall
 from assay.extras import import_optional
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from assay.measures.base import Measure
 
+Scored: TypeAlias = Scores | EvaluationResult
 GOOD, BAD, PLAIN, FAINT = "#2a7f4f", "#b3372f", "#5b6470", "#e4e7eb"
 NAMED_QUERIES = 40
 """With more queries than this, their names would not be readable."""
@@ -65,12 +68,19 @@ def forest(tested: AbTest | ABResult | Comparison, *, ax: Axes | None = None) ->
 
 
 def differences(
-    tested: AbTest | ABResult, measure: Measure | str | None = None, *, ax: Axes | None = None
+    tested: AbTest | ABResult | tuple[Scored, Scored],
+    measure: Measure | str | None = None,
+    *,
+    ax: Axes | None = None,
 ) -> Figure:
-    """What each query gained or lost, from the largest gain to the largest loss."""
-    result = tested.result if isinstance(tested, AbTest) else tested
-    chosen = result.primary.measure if measure is None else measure
-    before, after = result.a.per_query(chosen), result.b.per_query(chosen)
+    """What each query gained or lost, from the largest gain to the largest loss.
+
+    Instead of a test, two results of ``assay.score`` or ``assay.evaluate`` will do: the second is
+    held against the first.
+    """
+    one, other = _sides(tested)
+    chosen = one.measures[0] if measure is None else measure
+    before, after = one.per_query(chosen), other.per_query(chosen)
     changes = sorted(
         (
             (change - old, query)
@@ -169,8 +179,19 @@ def _axes(ax: Axes | None, *, height: float) -> tuple[Figure, Any]:
     return figure, figure.subplots()
 
 
-def _title(tested: AbTest | ABResult | Comparison) -> str:
+def _sides(tested: AbTest | ABResult | tuple[Scored, Scored]) -> tuple[Scores, Scores]:
+    if isinstance(tested, AbTest):
+        return tested.result.a, tested.result.b
+    if isinstance(tested, ABResult):
+        return tested.a, tested.b
+    one, other = (side.scores if isinstance(side, EvaluationResult) else side for side in tested)
+    return one, other
+
+
+def _title(tested: AbTest | ABResult | Comparison | tuple[Scored, Scored]) -> str:
     """Which run is held against which, by names where they have any."""
+    if isinstance(tested, tuple):
+        return f"{tested[1].name} against {tested[0].name}"
     if isinstance(tested, Comparison):
         return f"against {tested.baseline}"
     if isinstance(tested, ABResult):

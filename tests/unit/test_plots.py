@@ -82,6 +82,18 @@ def test_differences_stand_in_order(here: Workspace, matplotlib: Any) -> None:
     assert ax.get_xlabel().endswith(f"{worse} worse")
 
 
+def test_two_results_without_a_workspace_are_set_side_by_side(matplotlib: Any) -> None:
+    qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    one = assay.score(qrels, {"q1": ["d1"], "q2": ["x", "d2"]}, "MRR P@5", name="one")
+    other = assay.evaluate(lambda text: ["x", "d1", "d2"], GOLDEN, "MRR", name="other")
+    two = assay.score(qrels, {"q1": ["x", "d1"], "q2": ["d2"]}, "MRR P@5", name="two")
+    ax = drawn(plots.differences((one, two)))
+    assert [bar.get_height() for bar in ax.patches] == [0.5, -0.5]
+    assert (ax.get_title(), ax.get_ylabel()) == ("two against one", "difference of MRR")
+    with pytest.raises(UsageError, match="no query has a value of MRR in both runs"):
+        plots.differences((assay.score({"z": {"d": 1}}, {"z": ["d"]}, "MRR"), other))
+
+
 def test_a_trend_follows_the_runs(here: Workspace, matplotlib: Any) -> None:
     past = here.history(GOLDEN.name, measures="nDCG@10 MRR")
     ax = drawn(plots.trend(past))
