@@ -64,7 +64,7 @@ def is_here(package: str) -> bool:
 
 def missing(package: str, error: ImportError | None = None) -> MissingDependencyError:
     """What to say where a package is not here, or cannot be imported."""
-    extra = EXTRA_OF.get(package.partition(".")[0])
+    extra = EXTRA_OF.get(package)
     broken = error is not None and not isinstance(error, ModuleNotFoundError)
     why = f"cannot be imported: {error}" if broken else "is not installed"
     wanted = f"'{DISTRIBUTION}[{extra}]'" if extra else package.replace("_", "-")

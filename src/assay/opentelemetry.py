@@ -36,7 +36,9 @@ class _Noted:
 
 def instrument(tracer_provider: TracerProvider | None = None) -> None:
     """Tell OpenTelemetry of every search, answer and evaluation; twice is as good as once."""
-    trace = import_optional("opentelemetry.trace")
+    import_optional("opentelemetry")
+    from opentelemetry import trace
+
     tracer = trace.get_tracer("assay", __version__, tracer_provider=tracer_provider)
 
     @contextmanager

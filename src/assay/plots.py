@@ -174,8 +174,10 @@ def _axes(ax: Axes | None, *, height: float) -> tuple[Figure, Any]:
     if ax is not None:
         figure: Any = ax.get_figure(root=True)
         return figure, ax
-    figures = import_optional("matplotlib.figure")
-    figure = figures.Figure(figsize=(8.0, height), layout="constrained")
+    import_optional("matplotlib")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, height), layout="constrained")
     return figure, figure.subplots()
 
 
