@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.evaluation.score import Protocol, score
     from assay.evaluation.scores import Scores
     from assay.evaluation.significance import Comparison, compare
+    from assay.evaluation.systems import RetrievalSystem, system
     from assay.hits.qrels import load_qrels
     from assay.hits.qrels import load_qrels as qrels
     from assay.measures.answers import AnswerRecord
@@ -66,6 +67,7 @@ _HOMES = {
     "Qrels": "model.judgments",
     "RankBy": "model.ranking",
     "Result": "model.ranking",
+    "RetrievalSystem": "evaluation.systems",
     "Sampling": "model.sampling",
     "Scores": "evaluation.scores",
     "TestSet": "model.testset",
@@ -88,6 +90,7 @@ _HOMES = {
     "SearchOptions": "search.request",
     "SearchResponse": "search.response",
     "Workspace": "app.workspace",
+    "system": "evaluation.systems",
 }
 _NAMES_THERE = {"open": "open_workspace", "qrels": "load_qrels"}
 
@@ -115,6 +118,7 @@ __all__ = [
     "Qrels",
     "RankBy",
     "Result",
+    "RetrievalSystem",
     "Sampling",
     "Scores",
     "SearchHit",
@@ -136,6 +140,7 @@ __all__ = [
     "score",
     "score_answers",
     "score_many",
+    "system",
 ]
 
 
