@@ -11,6 +11,7 @@ import asyncio
 import importlib
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -131,4 +132,5 @@ def test_a_service_is_searched_as_a_workspace_is(workspace: Workspace) -> None:
     here = found(workspace, "zolpidem", 2, {})
     environ = {f"ASSAY_{name.upper()}": value for name, value in WORDS_ONLY.items()}
     with ServiceProcess(workspace.home, **environ) as process:
-        assert found(opened(process.address), "zolpidem", 2, {}) == here
+        with closing(opened(process.address)) as service:  # type: ignore[type-var]
+            assert found(service, "zolpidem", 2, {}) == here
