@@ -79,7 +79,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "mcp",
         "assay.cli.mcp",
-        "Serve search, answers and evaluation to an assistant (MCP, over stdin and stdout).",
+        "Serve search, answers and evaluation to an assistant (MCP).",
     ),
     Entry("keys", "assay.cli.keys", "Create, list and revoke the keys of the HTTP service."),
     Entry("doctor", "assay.cli.doctor", "Check models, disk, store and index, and say what to do."),

@@ -10,7 +10,7 @@ from assay.cli.connection import connected
 
 
 def command(ctx: typer.Context) -> None:
-    """Serve search, answers and evaluation to an assistant (MCP, over stdin and stdout)."""
+    """Serve search, answers and evaluation to an assistant (MCP)."""
     from assay.mcp.server import Server
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
