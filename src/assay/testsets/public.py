@@ -79,7 +79,7 @@ def read_irds(name: str, draft: DraftSet, field: str = "title") -> None:
         import ir_datasets
     except ImportError as problem:
         raise MissingDependencyError(
-            f"irds:{name} needs the package ir_datasets, which cannot be imported: {problem}",
+            f"this needs the package ir_datasets, which cannot be imported: {problem}",
             hint="install it with: pip install ir_datasets",
         ) from None
     try:
@@ -256,12 +256,12 @@ def _judgment_rows(path: Path) -> Iterator[_Judged]:
         return
     for row in rows_of(_bytes(path), str(path)):
         ids = [row.first(names) for names in (("queryid", "qid"), ("corpusid", "docid"))]
-        grade = whole_grade(row.first(("score", "relevance", "grade")))
-        if grade is None or not all(isinstance(one, (str, int)) for one in ids):
+        judged = whole_grade(row.first(("score", "relevance", "grade")))
+        if judged is None or not all(isinstance(one, (str, int)) for one in ids):
             raise FormatError(
                 "a judgment is {query-id, corpus-id, score}", source=row.place, line=row.line
             )
-        yield _Judged(str(ids[0]), str(ids[1]), grade, row.place, row.line)
+        yield _Judged(str(ids[0]), str(ids[1]), judged, row.place, row.line)
 
 
 def _by_query(draft: DraftSet, rows: Iterable[_Judged]) -> dict[str, dict[str, Judgment]]:

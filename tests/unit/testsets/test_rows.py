@@ -75,9 +75,9 @@ def test_the_detailed_csv_of_quepid() -> None:
 )  # fmt: skip
 def test_a_row_is_a_query_with_its_documents(row: dict[str, Any]) -> None:
     wanted = {"heart attack": {"d1": 1, "d2": 1}}
-    other = {**row, **{name: "other" for name in ("id", "_id") if name in row}}
-    other |= {name: "fever" for name in ("query", "question", "text", "user_input", "query_text")
-              if name in row}  # fmt: skip
+    changed = {"id": "other", "_id": "other"}
+    changed |= dict.fromkeys(("query", "question", "text", "user_input", "query_text"), "fever")
+    other = {**row, **{name: value for name, value in changed.items() if name in row}}
     for text, name in (
         (lines(row), "a.jsonl"),
         (json.dumps([row]), "a.json"),
@@ -177,13 +177,14 @@ def test_folders_of_mteb(tmp_path: Path, form: str) -> None:
     queries = [{"_id": "1", "text": "heart attack"}, {"_id": "2", "text": "fever"}]
     judged = [{"query-id": "1", "corpus-id": "d1", "score": 2},
               {"query-id": "2", "corpus-id": "d2", "score": 1.0}]  # fmt: skip
+    tables: tuple[list[dict[str, Any]], ...] = (queries, judged)
     places = {
         "jsonl": ("queries.jsonl.gz", "qrels/test.jsonl"),
         "parquet": ("queries.parquet", "qrels/test.parquet"),
         "parts": ("queries/queries-00000-of-00001.parquet", "qrels/test-00000-of-00001.parquet"),
         "default": ("queries/test-00000-of-00001.parquet", "default/test-00000-of-00001.parquet"),
     }
-    for rows, name in zip((queries, judged), places[form], strict=True):
+    for rows, name in zip(tables, places[form], strict=True):
         path = tmp_path / "scifact" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".parquet":
