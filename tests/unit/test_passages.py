@@ -11,7 +11,6 @@ import asyncio
 import importlib
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -132,5 +131,8 @@ def test_a_service_is_searched_as_a_workspace_is(workspace: Workspace) -> None:
     here = found(workspace, "zolpidem", 2, {})
     environ = {f"ASSAY_{name.upper()}": value for name, value in WORDS_ONLY.items()}
     with ServiceProcess(workspace.home, **environ) as process:
-        with closing(opened(process.address)) as service:  # type: ignore[type-var]
+        service: Any = opened(process.address)
+        try:
             assert found(service, "zolpidem", 2, {}) == here
+        finally:
+            service.close()

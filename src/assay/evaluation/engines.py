@@ -171,8 +171,6 @@ def _opensearch(client: Any, asked: EngineQuery) -> Ask:
 
     def ask(text: str) -> Any:
         body = {"size": asked.k, **asked.sent(text, EVERY_FIELD)}
-        if is_of(client, "elasticsearch"):
-            return client.search(index=index, **body, **asked.options)
         return client.search(index=index, body=body, **asked.options)
 
     return ask

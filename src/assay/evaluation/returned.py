@@ -83,6 +83,8 @@ def opened(returned: Any) -> Any:
     """The list in the answer of an engine's client: OpenSearch, qdrant, Chroma; else the same."""
     if is_frame(returned) or isinstance(returned, (list, tuple, str)):
         return returned
+    body = getattr(returned, "body", None)  # which Elasticsearch wraps
+    returned = body if isinstance(body, Mapping) else returned
     hits = _field(returned, "hits")
     if hits is not None and isinstance(found := _field(hits, "hits"), list):
         return found

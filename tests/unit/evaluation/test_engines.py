@@ -9,6 +9,7 @@ client is, with a transport of our own in place of a cluster.
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -145,6 +146,34 @@ def test_a_client_of_opensearch_is_sent_a_template() -> None:
     assert bodies[-1][1]["query"] == {"knn": {"v": {"vector": [0.9, 0.1], "k": 3}}}
     with pytest.raises(UsageError, match="in which field are the vectors"):
         assay.system(client, "papers", encode=encode)
+
+
+def test_a_client_of_elasticsearch_is_asked_in_the_same_way() -> None:
+    elasticsearch = pytest.importorskip("elasticsearch")
+    import elastic_transport as transport
+    from elastic_transport._node import NodeApiResponse
+
+    sent: list[Any] = []
+
+    class Cluster(transport.BaseNode):
+        def perform_request(self, method: str, target: str, body: Any = None, headers: Any = None,
+                            request_timeout: Any = None) -> Any:  # fmt: skip
+            sent.append((target, json.loads(body)))
+            answer = {"hits": {"hits": [{"_id": "d1", "_score": 1.0, "_source": {"pmid": "d2"}}]}}
+            told = {"content-type": "application/json", "x-elastic-product": "Elasticsearch"}
+            meta = transport.ApiResponseMeta(
+                200, "1.1", transport.HttpHeaders(told), 0.0, self.config
+            )
+            return NodeApiResponse(meta, json.dumps(answer).encode())
+
+    client = elasticsearch.Elasticsearch("http://127.0.0.1:9200", node_class=Cluster)
+    template = {"query": {"match": {"abstract": "{query_text}"}}, "_source": ["pmid"]}
+    papers = assay.system(client, "papers", query=template, k=3)
+    assert measured(papers) == 0.5
+    assert sent[0][0].startswith("/papers/_search")
+    assert sent[0][1] == {"query": {"match": {"abstract": "itch"}}, "_source": ["pmid"], "size": 3}
+    found = assay.system(client, "papers", query=template, id_field="pmid")("fever")
+    assert [one["chunk_id"] for one in found] == ["d2"]
 
 
 def test_answers_of_clients_are_read_as_they_come() -> None:
