@@ -319,7 +319,13 @@ class CorruptCacheError(AssayError):
 
 
 class UnreachableError(AssayError):
-    """Another service that is needed does not answer."""
+    """Another service that is needed does not answer; it may say in how many seconds it will."""
 
     code = "unreachable"
     http_status = 502
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
