@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.app import index as indexes
-from assay.app.engine import Progress, silent
+from assay.app.engine import Progress, lacking_models, made_by, silent, words_only
 from assay.app.rows import document_rows
 from assay.errors import AssayError, InputError, MissingFileError, PlacedError
 from assay.model.document import DocumentRow, StoredDocument
@@ -120,6 +120,8 @@ def ingest(
 
     if index:  # a missing model should be known before anything is read
         workspace.open_encoders()
+        if lacking := lacking_models(workspace, made_by(workspace)):
+            note(f"indexed {words_only(lacking)}")
     problems: list[str] = []
     withdrawn: list[str] = []
 

@@ -91,15 +91,28 @@ def _disk(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:
-    from assay.app.engine import SIGNALS, made_by, model_name, model_shelf, newer_models
+    from assay.app.engine import (
+        SIGNALS,
+        lacking_models,
+        made_by,
+        model_name,
+        model_shelf,
+        newer_models,
+    )
     from assay.encode.shelf import faults, how_to_get
 
     settings, made = workspace.settings, made_by(workspace)
-    here = model_shelf(settings)
+    here, lacking = model_shelf(settings), lacking_models(workspace, made)
+    has_chunks = _has_chunks(workspace)
     for role in reversed(SIGNALS):
         name = model_name(settings, role, made)
         if name is None:
             yield Finding(f"model {role}", State.NOTE, "switched off", f"set {role}_model")
+            continue
+        if role in lacking:
+            says = f"{name} is not on this machine: search goes without it"
+            hint = f"assay models pull {name}, then assay index update"
+            yield Finding(f"model {role}", State.NOTE, says, hint)
             continue
         try:
             found = here.require(name)
@@ -113,8 +126,18 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
         elif newer := newer_models(settings, made).get(role):
             says = f"{name} in {found.folder}; the default is {newer} now"
             yield Finding(f"model {role}", State.NOTE, says, "assay index reencode moves to it")
+        elif role not in made and has_chunks:
+            says = f"{name} in {found.folder}; the index was made without it"
+            yield Finding(f"model {role}", State.NOTE, says, "assay index update")
         else:
             yield Finding(f"model {role}", State.OK, f"{name} in {found.folder}")
+
+
+def _has_chunks(workspace: Workspace) -> bool:
+    try:
+        return workspace.exists() and workspace.store.counts()["chunks"] > 0
+    except AssayError:  # the check of the store says what is wrong with it
+        return False
 
 
 def _own_components(workspace: Workspace) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from assay.app.configurations import list_configurations, read_configuration
+from assay.app.engine import usual_options
 from assay.app.schedule import parse_schedule
 from assay.cache import Cache
 from assay.durable import write_atomically
@@ -301,7 +302,7 @@ class _Rule:
             return wanted in (info.engine, info.config.get("retriever"))
         if not info.ours:
             return False
-        search = self._settings.search
+        search = usual_options(self._workspace)
         try:
             made = search_config(options_from(info.config, search))
         except (AssayError, KeyError, TypeError, ValueError):  # of options that are no more

@@ -164,7 +164,7 @@ class Workspace:
         ``made`` are the models of the index, by default of the present one.
         """
         used = engine.made_by(self) if made is None else made
-        dense, sparse = (engine.model_name(self.settings, role, used) for role in engine.SIGNALS)
+        dense, sparse = (engine.model_for(self, role, used) for role in engine.SIGNALS)
         return self.opened_models.dense(dense), self.opened_models.sparse(sparse)
 
     @property
