@@ -96,4 +96,9 @@ def _found(name: str, shelf: Shelf) -> FoundModel:
 
 
 def _needs_torch(card: ModelCard) -> bool:
-    return card.requires_gpu or card.runtime == "torch"
+    """Whether torch runs it; without a GPU, an error tells how to convert it for the processor."""
+    if card.requires_gpu or card.runtime != "torch":
+        return card.requires_gpu
+    from assay.encode.torch_gpu import gpu_available
+
+    return gpu_available()
