@@ -74,7 +74,8 @@ class Setting:
     """One setting: its default and every source of it are text, which ``kind`` reads.
 
     ``changes_results`` says whether ``config_hash`` covers it. A secret comes from the environment
-    only and is never shown.
+    only and is never shown. What is one's ``own`` comes from a flag or the environment: a file that
+    lies in some folder may be anybody's.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Setting:
     changes_results: bool = True
     secret: bool = False
     aliases: tuple[str, ...] = ()
+    own: bool = False
 
     @property
     def env(self) -> str:
@@ -103,14 +105,17 @@ def _setting(
     *,
     changes_results: bool = True,
     secret: bool = False,
+    own: bool = False,
 ) -> Any:
-    about = Setting("", kind, default, help, changes_results, secret)
+    about = Setting("", kind, default, help, changes_results, secret, own=own)
     return field(metadata={"setting": about})
 
 
-def _service(kind: Kind, default: str, line: str, *, secret: bool = False) -> Any:
+def _service(
+    kind: Kind, default: str, line: str, *, secret: bool = False, own: bool = False
+) -> Any:
     """A setting that decides who is answered, where and when, but never what the answer is."""
-    return _setting(kind, default, line, changes_results=False, secret=secret)
+    return _setting(kind, default, line, changes_results=False, secret=secret, own=own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -147,10 +152,24 @@ class Settings:
         "what separates document and chunk in the ids of chunks",
     )
     dense_model: str | None = _setting(
-        Maybe(Text()), DEFAULT_ENCODERS[0], "dense model by name or folder; none for no dense"
+        Maybe(Text()),
+        DEFAULT_ENCODERS[0],
+        "dense model by name, folder or address (http+openai:URL#MODEL); none for no dense",
     )
     splade_model: str | None = _setting(
         Maybe(Text()), DEFAULT_ENCODERS[1], "sparse model by name or folder; none for no sparse"
+    )
+    dense_key_variable: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "variable that holds the key of a dense model behind an address; not from a file",
+        own=True,
+    )
+    reranker_key_variable: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "variable that holds the key of a reranker behind an address; not from a file",
+        own=True,
     )
     database: str = _service(
         Text(),
@@ -320,6 +339,10 @@ class Settings:
         if name in _OF_SEARCH:
             return getattr(self.search, name)
         return getattr(self, name)
+
+    def is_trusted(self, name: str) -> bool:
+        """Whether whoever runs assay set it, by a flag or a variable, and not some file."""
+        return self.origins.get(name, "default").split(" ", 1)[0] in ("flag", "env")
 
     def as_dict(self) -> dict[str, Any]:
         """Name and plain value of every setting, in the order of the table; no secrets."""
@@ -507,6 +530,11 @@ def _from_file(row: Setting, node: ScalarNode | None, path: Path | None) -> _Fou
     if row.secret:
         raise ConfigError(
             f"{place}: {row.name} is a secret and must not stand in a file", hint=f"set {row.env}"
+        )
+    if row.own:
+        raise ConfigError(
+            f"{place}: {row.name} holds only from {row.env} or a flag: a file may be anybody's",
+            hint=f"set {row.env}",
         )
     if row.kind.numeric and node.quoted:
         shown = f'"{node.text}"'

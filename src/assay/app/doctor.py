@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from assay import compiled
 from assay.app.workspace import Workspace
@@ -49,6 +49,7 @@ def examine(settings: Settings) -> list[Finding]:
             ("assay", _program),
             ("disk", _disk),
             ("models", _models),
+            ("reranker", _reranker),
             ("components", _own_components),
             ("gpu", _gpu),
             ("store", _store),
@@ -99,6 +100,7 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
         model_shelf,
         newer_models,
     )
+    from assay.encode.service import is_address
     from assay.encode.shelf import faults, how_to_get
 
     settings, made = workspace.settings, made_by(workspace)
@@ -108,6 +110,9 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
         name = model_name(settings, role, made)
         if name is None:
             yield Finding(f"model {role}", State.NOTE, "switched off", f"set {role}_model")
+            continue
+        if is_address(name):
+            yield _answering(settings, "dense", name)
             continue
         if role in lacking:
             says = f"{name} is not on this machine: search goes without it"
@@ -131,6 +136,31 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
             yield Finding(f"model {role}", State.NOTE, says, "assay index update")
         else:
             yield Finding(f"model {role}", State.OK, f"{name} in {found.folder}")
+
+
+def _reranker(workspace: Workspace) -> Iterator[Finding]:
+    """A reranker behind an address; one of this machine is needed only where it is asked for."""
+    from assay.encode.service import is_address
+
+    if is_address(workspace.settings.search.reranker):
+        yield _answering(workspace.settings, "reranker", workspace.settings.search.reranker)
+
+
+def _answering(settings: Settings, role: Literal["dense", "reranker"], name: str) -> Finding:
+    """Whether the service behind an address answers; it is asked one short text."""
+    from assay.app.engine import key_variable
+    from assay.encode.service import ServiceDense, ServiceReranker, read_address
+
+    what = "reranker" if role == "reranker" else f"model {role}"
+    try:
+        address, variable = read_address(name), key_variable(settings, role, name)
+        if role == "reranker":
+            ServiceReranker(address, variable).probe()
+            return Finding(what, State.OK, f"{name} answers")
+        dimension = ServiceDense(address, variable).probe()
+    except AssayError as error:
+        return Finding(what, State.FAULT, error.message, error.hint or "")
+    return Finding(what, State.OK, f"{name} answers with vectors of {dimension} numbers")
 
 
 def _has_chunks(workspace: Workspace) -> bool:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from assay import limits
-from assay.errors import AssayError, CorruptError, EngineError
+from assay.errors import AssayError, CorruptError, EngineError, UsageError
 from assay.search.request import COMPONENTS, SearchOptions, without_components
+from assay.settings import SETTINGS
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -153,6 +154,11 @@ class OpenModels:
         found: Any = self._open(name, "splade")
         return cast("SparseEncoder | None", found)
 
+    def usage(self) -> list[str]:
+        """What was asked of models behind addresses, a line each."""
+        used = {name: getattr(one, "usage", None) for (name, _), one in self._opened.items()}
+        return [f"{name}: {usage}" for name, usage in used.items() if usage and usage.requests]
+
     def is_here(self, name: str) -> bool:
         """Whether the model of that name is on this machine, intact or not."""
         from assay.encode.catalog import CARDS
@@ -171,7 +177,10 @@ class OpenModels:
                 if whole is not None:
                     self._opened |= {(name, "dense"): whole.dense, (name, "splade"): whole.sparse}
                 elif role == "dense":
-                    self._opened[name, role] = encoders.open_dense(name, here, threads=threads)
+                    variable = key_variable(self._settings, "dense", name)
+                    self._opened[name, role] = encoders.open_dense(
+                        name, here, threads=threads, key_variable=variable
+                    )
                 else:
                     self._opened[name, role] = encoders.open_sparse(name, here, threads=threads)
             return self._opened[name, role]
@@ -185,10 +194,38 @@ def made_by(workspace: Workspace) -> Mapping[str, str]:
         return {}
 
 
+def key_variable(settings: Settings, role: Literal["dense", "reranker"], name: str) -> str | None:
+    """The variable with the key of a model behind an address; None where it needs none.
+
+    A key goes to an address only if whoever runs assay named both: a file that lies in some folder
+    may be anybody's.
+    """
+    from assay.encode.service import is_address
+
+    setting = "dense_model" if role == "dense" else "reranker"
+    if not is_address(name):
+        return None
+    if role == "reranker" and name != settings.search.reranker:
+        raise UsageError(
+            f"reranker: {name!r:.80} is an address, and only the setting may name one",
+            hint=f"set {SETTINGS[setting].env}",
+        )
+    variable: str | None = settings.value(f"{role}_key_variable")
+    if variable is not None and not settings.is_trusted(setting):
+        raise UsageError(
+            f"the key in {variable} does not go to an address that a file names",
+            hint=f"name the address in {SETTINGS[setting].env}",
+        )
+    return variable
+
+
 def _reranker(settings: Settings, name: str) -> Reranker:
     from assay.encode.encoders import open_reranker
 
-    return open_reranker(name, model_shelf(settings), threads=settings.threads)
+    variable = key_variable(settings, "reranker", name)
+    return open_reranker(
+        name, model_shelf(settings), threads=settings.threads, key_variable=variable
+    )
 
 
 def cached_encoders(

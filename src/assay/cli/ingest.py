@@ -64,6 +64,9 @@ def command(
             note=limited_notes(),
             stopped=_stopped,
         )
+        used = workspace.opened_models.usage()
+    for line in used:
+        note(f"note: {line}")
     if json_output:
         emit_json({"home": str(settings.home), **encode(written)})
         return DEGRADED if written.failed else 0
