@@ -46,7 +46,7 @@ def _separated(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
     texts = _texts(file, watch)
     head = next(texts, None)
     if head is None:
-        watch.note(f"{file}: empty")
+        watch.left_out(f"{file}: empty")
         return
     separator = max(SEPARATORS, key=head.count)
     cells = csv.reader(_with(head, texts), delimiter=separator, strict=True)
