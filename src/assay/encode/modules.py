@@ -184,10 +184,11 @@ def _transformer(folder: Path, after: list[str]) -> tuple[int, bool]:
     """How many tokens are read, and whether in small letters."""
     path = next((folder / name for name in _SETTINGS if (folder / name).is_file()), None)
     values = read_object(path) if path is not None else {}
-    texts = values.get("modality_config", {}).get("text", {})
     wanted = "last_hidden_state" if "Pooling" in after else "logits"
-    output = texts.get("method_output_name", wanted) if isinstance(texts, dict) else wanted
-    if output != wanted:
+    output: Any = values.get("modality_config")
+    for name in ("text", "method_output_name"):
+        output = output.get(name) if isinstance(output, dict) else None
+    if output not in (None, wanted):
         raise FormatError(f"reading {output!r:.60} of the model is not supported", source=str(path))
     tokens = values.get("max_seq_length")
     if tokens is None and (folder / "tokenizer_config.json").is_file():

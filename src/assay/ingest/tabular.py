@@ -125,7 +125,7 @@ def _parquet(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
                 values = {name: as_json(value) for name, value in row.items()}
                 yield FileLocation(f"{file}[{number}]"), values
             start += ROWS
-    except (polars.exceptions.PolarsError, OSError) as problem:
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as problem:
         first = str(problem).partition("\n")[0]
         raise FileLocation(str(file)).format_error(f"not parquet: {first:.200}") from None
     watch.consumed(file.stat().st_size)
