@@ -197,25 +197,19 @@ def made_by(workspace: Workspace) -> Mapping[str, str]:
 def key_variable(settings: Settings, role: Literal["dense", "reranker"], name: str) -> str | None:
     """The variable with the key of a model behind an address; None where it needs none.
 
-    A key goes to an address only if whoever runs assay named both: a file that lies in some folder
-    may be anybody's.
+    Only the settings may name the address of a reranker: a request, or a configuration that
+    somebody saved, sends nothing anywhere.
     """
     from assay.encode.service import is_address
 
-    setting = "dense_model" if role == "dense" else "reranker"
     if not is_address(name):
         return None
     if role == "reranker" and name != settings.search.reranker:
         raise UsageError(
             f"reranker: {name!r:.80} is an address, and only the setting may name one",
-            hint=f"set {SETTINGS[setting].env}",
+            hint=f"set {SETTINGS['reranker'].env}",
         )
     variable: str | None = settings.value(f"{role}_key_variable")
-    if variable is not None and not settings.is_trusted(setting):
-        raise UsageError(
-            f"the key in {variable} does not go to an address that a file names",
-            hint=f"name the address in {SETTINGS[setting].env}",
-        )
     return variable
 
 
