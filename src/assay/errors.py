@@ -212,6 +212,13 @@ class AnswererError(AssayError):
     http_status = 502
 
 
+class ModelServiceError(AssayError):
+    """A service that was to give vectors or scores did not, or not in a form that can be read."""
+
+    code = "model_service_failed"
+    http_status = 502
+
+
 class MissingDependencyError(AssayError):
     """An optional package is needed for this and is not installed."""
 
