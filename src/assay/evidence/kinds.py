@@ -28,7 +28,7 @@ from functools import cache, lru_cache
 from assay.analysis.asked import SPEAKS_OF_CHILDREN
 from assay.analysis.conditions import abbreviations
 from assay.analysis.spelling import UNIT_NAMES, UNITS, american, folded
-from assay.evidence.confidence import LIGHT, STOP_WORDS
+from assay.evidence.confidence import STOP_WORDS
 
 _PART = re.compile(r"[^\W_]+")
 _DESIGNATOR = re.compile(r"\d{1,2}[A-Za-z]?|[IVX]{1,4}[ABC]?|[A-HJ-Z]")
@@ -116,7 +116,10 @@ provoked unprovoked
 ruptured unruptured
 vaccinated unvaccinated
 """
-_NARROW = frozenset(("high", "low", "long", "short", "first", "second", "third", "fourth"))
+_ORDINALS = {"first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th"}
+_IN_WORDS = {short: word for word, short in _ORDINALS.items()}
+_DEGREES = frozenset(("high", "low", "long", "short"))  # that name a kind before these only
+_OF_DEGREE = frozenset(("acting", "density", "dose", "grade", "molecular", "risk", "term"))
 _SIGN = {  # what all spellings have
     "cesarean": "sarean",
     "generalized": "generali",
@@ -143,6 +146,7 @@ _CAPITALS = re.compile(r"(?<![^\W_])[A-Z]{3,8}(?![^\W_])")
 _SHORT = {"type": ("t1d", "t2d"), "hepatitis": ("hav", "hbv", "hcv", "hdv", "hev")}
 _MARK = r"(\d{{1,2}}|[ivx]{{1,4}})"
 _RANGE = rf"(?<![^\W_]){{0}}s?\s+{_MARK}[abc]?\s*(?:-|\u2010|\u2013|to|through)\s*{_MARK}"
+_LONG = 12  # words; a longer query that asks nothing states something
 _REST = 4  # letters of a word behind its beginning, at least
 _NOUN = 7  # letters of a noun that its forms share
 _NOUNS = 3
@@ -223,12 +227,13 @@ _PEOPLE = ((_CHILDREN, _ADULTS), (_WOMEN, _MEN))
 @lru_cache(maxsize=1_024)
 def kinds_asked(query: str) -> tuple[Kind, ...]:
     """The kinds that a query asks for; see the module's docstring."""
-    if _VERB.search(query) and not _QUESTION.search(query):
-        return ()
     spelled = _PLUS.sub(r"\1-positive", query)
     typed = _PART.findall(spelled)
+    states = len(typed) > _LONG or _VERB.search(query) is not None
+    if states and not _QUESTION.search(query):
+        return ()
     full = [name for word in typed for name in _full_names(word)]
-    every = frozenset(american(folded(word)) for word in (*typed, *_PART.findall(" ".join(full))))
+    every = frozenset(_written(word) for word in (*typed, *_PART.findall(" ".join(full))))
     found: dict[tuple[str, str], Kind] = {}
     for text in (spelled, *full):
         words = _PART.findall(text)
@@ -245,6 +250,12 @@ def kinds_asked(query: str) -> tuple[Kind, ...]:
     return tuple(found.values())
 
 
+def _written(word: str) -> str:
+    """A word as it stands in the groups."""
+    plain = american(folded(word))
+    return _IN_WORDS.get(plain, plain)
+
+
 def designated(words: Sequence[str], at: int) -> Kind | None:
     """A word with the number or letter after it, as in type 2 and stage IV."""
     if at + 1 >= len(words) or not _designates(words[at], words[at + 1]):
@@ -252,6 +263,8 @@ def designated(words: Sequence[str], at: int) -> Kind | None:
     head, mark = folded(words[at]), folded(words[at + 1])
     after = folded(words[at + 2]) if at + 2 < len(words) else ""
     if not head.isalpha() or len(head) < 4 or head in _NO_HEADS or after in MEASURED:
+        return None
+    if head.endswith("ly"):  # approximately 50
         return None
     forms = {mark}
     number = 0
@@ -303,8 +316,14 @@ def _numbered(words: Sequence[str]) -> Iterator[Kind]:
     yield from (kind for kind, head in zip(found, heads, strict=True) if heads.count(head) == 1)
 
 
-def signed(of: Sequence[str], sign: str) -> Kind:
+def is_sign(word: str) -> bool:
+    """Whether a word says that something is there or not: positive, negative."""
+    return folded(word) in _SIGNED
+
+
+def signed(of: Sequence[str], word: str) -> Kind:
     """What has a sign: HER2-positive."""
+    sign = folded(word)
     name = r"[\W_]*".join(re.escape(folded(part)) for part in of)
     opposite = next(one for one in _SIGNED if one != sign)
     said, other = (
@@ -320,22 +339,24 @@ def _signs(words: Sequence[str]) -> Iterator[Kind]:
             before = [words[at - 1]]
             if at > 1 and len(words[at - 1]) < 3:  # PD-L1
                 before.insert(0, words[at - 2])
-            yield signed(before, folded(word))
+            yield signed(before, word)
 
 
 def _is_sign(words: Sequence[str], at: int) -> bool:
     """Whether a word says of the one before it that it is there or not."""
-    return at > 0 and folded(words[at]) in _SIGNED and folded(words[at - 1]) not in STOP_WORDS
+    return at > 0 and is_sign(words[at]) and folded(words[at - 1]) not in STOP_WORDS
 
 
 def opposed(word: str, nouns: Sequence[str]) -> Kind | None:
     """A word of a group, said of one of the nouns: acute pain."""
-    low = american(folded(word))
+    low = _written(word)
     group = _groups().get(low)
     if group is None or not nouns:
         return None
-    if low in _NARROW:
+    if low in _ORDINALS or low in _DEGREES:
         nouns = nouns[:1]
+    if low in _DEGREES and folded(nouns[0]) not in _OF_DEGREE:
+        return None
     stems = [*dict.fromkeys(american(folded(noun))[:_NOUN] for noun in nouns)]
     thing = "|".join(map(_spelled, stems))
     others = [one for one in group if one != low]
@@ -351,12 +372,13 @@ def opposed(word: str, nouns: Sequence[str]) -> Kind | None:
         + _or_short(others, stems)
     )
     signs = tuple(_SIGN.get(one, one) for one in (*others, *short))
+    signs += tuple(_ORDINALS[one] for one in others if one in _ORDINALS)
     return Kind(" ".join((word, *nouns)), said, other, signs, is_said=low in _said())
 
 
 def _grouped(words: Sequence[str], every: frozenset[str]) -> Iterator[Kind]:
     for at, word in enumerate(words):
-        low = american(folded(word))
+        low = _written(word)
         group = _groups().get(low)
         if group is None or _is_sign(words, at):
             continue
@@ -407,31 +429,34 @@ def _begun(words: Sequence[str], every: frozenset[str]) -> Iterator[Kind]:
 
 
 def _denied(words: Sequence[str], every: frozenset[str]) -> Iterator[Kind]:
-    """What is denied in a query or in a text: non-small cell, nonvalvular."""
+    """What is denied in a query or in a text: non-small cell, nonvalvular fibrillation.
+
+    A word alone is too little where the query does not deny it; the next one belongs to it.
+    """
     low = [american(folded(word)) for word in words]
     for at, whole in enumerate(low):
-        word = whole
+        word, following = whole, low[at + 1] if at + 1 < len(low) else ""
         if word in STOP_WORDS or word == _NON or not word.isalpha() or word in _groups():
             continue
         is_denied = at > 0 and low[at - 1] == _NON
         if not is_denied and word.startswith(_NON) and len(word) >= len(_NON) + _REST:
             is_denied, word = True, word[len(_NON) :]
-        if is_denied and any(one.startswith(word[:_REST]) for one in {*low} - {word, whole}):
+        same = sum(one.removeprefix(_NON).startswith(word[:_NOUN]) for one in low)
+        if same > 1 or (not is_denied and f"{_NON}{word}" in every):
             continue  # "alcoholic and nonalcoholic" asks for both
-        if not is_denied and (f"{_NON}{word}" in every or word in LIGHT):
-            continue
         ends = _spelled(word[:_NOUN])
-        if len(word) <= _REST + 1:  # small, ST: what follows belongs to it
-            if at + 1 >= len(low) or low[at + 1] in STOP_WORDS:
-                continue
-            ends = rf"{_spelled(word)}[\s\-]+{_spelled(low[at + 1][:_NOUN])}"
+        if following and following not in STOP_WORDS:
+            ends += rf"[^\W_]*[\s\-]+{_spelled(following[:_NOUN])}"
+        elif not is_denied or len(word) <= _REST:
+            continue
         plainly = rf"(?<![^\W_])(?<!non)(?<!non[\s\-]){ends}[^\W_]*"
         denied = rf"(?<![^\W_])non[\s\-]?{ends}[^\W_]*"
-        start = word[:_REST]
+        named = " ".join(words[at : at + 2])
         if is_denied:
-            yield Kind(f"{_NON}-{word}", denied, plainly, (start,))
+            text = named if word != whole else f"{_NON}-{named}"
+            yield Kind(text, denied, plainly, (word[:_REST],))
         else:
-            yield Kind(words[at], plainly, denied, denied=start)
+            yield Kind(named, plainly, denied, denied=word[:_REST])
     yield from map(_without_n, _CAPITALS.findall(" ".join(words)))
 
 
@@ -476,6 +501,8 @@ def _people(text: str) -> Iterator[Kind]:
 
 def _spelled(word: str) -> str:
     """A pattern for an American word in its spellings."""
+    if word in _ORDINALS:
+        return f"(?:{word}|{_ORDINALS[word]})"
     return re.escape(word).replace("e", "[ao]?e").replace("iz", "i[sz]")
 
 

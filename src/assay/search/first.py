@@ -2,10 +2,10 @@
 
 "Hypertension first line" names hypertension; "first line" says what is wanted of it. A passage on
 the first-line therapy of diabetes has two words of three, and may win by them. So where a query
-names its subject in few words (``evidence/subject.py`` tells them from words that ask), the first
-place is for a passage that has all of them, in its text or in the names of its document: the best
-of those near the top. The account says so: the rule ``subject``, with the factor by which its score
-grew.
+has a few words, some of which name its subject (``evidence/subject.py`` tells them from words that
+ask), and the first candidate has none of these, in its text or in the names of its document, the
+first place is for the best of those near the top that have all of them. The account says so: the rule ``subject``,
+with the factor by which its score grew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assay.search.boost import SUBJECT_RULE, Boosted
 from assay.search.response import Boost
 
 NEAR_THE_TOP = 10  # places in which a passage about the subject is looked for
-FEW = 3  # words that name a subject; more describe it, and passages use others
+BRIEF = 5  # words of a query; longer ones describe their subject, and passages use other words
 
 
 def place_subject_first(
@@ -27,23 +27,23 @@ def place_subject_first(
     texts: Callable[[Sequence[int]], Mapping[int, str]],
 ) -> Sequence[Boosted]:
     """The pool, with a passage that has what the query names in the first place."""
-    terms = subject_terms(query)
-    if not 0 < len(terms) <= FEW or len(pool) < 2:
+    terms = subject_terms(query) if len(query.split()) <= BRIEF else ()
+    if not terms or not pool:
         return pool
     first = pool[0]
-    if _has_all(terms, texts([first.fused.key]), first):
+    if len(_lacking(terms, texts([first.fused.key]), first)) < len(terms):
         return pool
     near = [*pool[:NEAR_THE_TOP]]
     read = texts([one.fused.key for one in near])
-    best = next((at for at, one in enumerate(near) if at and _has_all(terms, read, one)), 0)
+    best = next((at for at, one in enumerate(near) if not _lacking(terms, read, one)), 0)
     if not best:
         return pool
     raised = _raised(near.pop(best), first.score, terms)
     return [raised, *near, *pool[NEAR_THE_TOP:]]
 
 
-def _has_all(terms: Sequence[Term], texts: Mapping[int, str], one: Boosted) -> bool:
-    return not lacking(terms, texts.get(one.fused.key, ""))
+def _lacking(terms: Sequence[Term], texts: Mapping[int, str], one: Boosted) -> Sequence[Term]:
+    return lacking(terms, texts.get(one.fused.key, ""))
 
 
 def _raised(one: Boosted, score: float, terms: Sequence[Term]) -> Boosted:
