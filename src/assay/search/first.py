@@ -4,8 +4,8 @@
 the first-line therapy of diabetes has two words of three, and may win by them. So where a query
 has a few words, some of which name its subject (``evidence/subject.py`` tells them from words that
 ask), and the first candidate has none of these, in its text or in the names of its document, the
-first place is for the best of those near the top that have all of them. The account says so: the rule ``subject``,
-with the factor by which its score grew.
+first place is for the best of those near the top that have all of them. The account says so: the
+rule ``subject``, with the factor by which its score grew.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
-from assay.search.exact import lift_exact
+from assay.search.exact import lift_exact, with_sections
 from assay.search.first import place_subject_first
 from assay.search.folding import Folding
 from assay.search.fusion import FusedPool, fuse
@@ -146,8 +146,9 @@ def rank(
         scope = _scope(question, lexicon, fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     guarded = time.perf_counter()
-    if len(lists) > 1:
-        boosted = lift_exact(boosted, reading.lifted)
+    if len(lists) > 1 and reading.lifted:
+        exact = with_sections(boosted, reading.lifted, traits) if detected else reading.lifted
+        boosted = lift_exact(boosted, exact)
     texts = _Texts(index, traits)
     if not detected and not reading.lifted and scope is not GIVEN:
         boosted = place_subject_first(boosted, question.plain, texts)
