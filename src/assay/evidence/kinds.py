@@ -142,6 +142,16 @@ _PAIRS = (
 )
 _BEGINNINGS = (*_PAIRS, *(pair[::-1] for pair in _PAIRS))
 _NON = "non"
+_DENIED_TEXT = """
+adherent alcoholic arteritic cardiac cardiogenic celiac cirrhotic compliant convulsive cystic
+dependent diabetic elevation epileptic erosive fasting hemolytic Hodgkin hormonal immune
+infectious inflammatory insulin invasive ischemic melanoma metastatic motile muscle neuropathic
+obese obstructive occlusive operative organic pharmacological pregnant proliferative purulent
+rheumatic secretory segmental selective seminomatous small smoking specific squamous ST steroidal
+suppurative surgical syndromic traumatic tuberculous union urothelial vaccinated valvular variceal
+vegetarian viable
+"""
+_DENIED = frozenset(word.lower()[:7] for word in _DENIED_TEXT.split())  # kinds that "non" denies
 _CAPITALS = re.compile(r"(?<![^\W_])[A-Z]{3,8}(?![^\W_])")
 _SHORT = {"type": ("t1d", "t2d"), "hepatitis": ("hav", "hbv", "hcv", "hdv", "hev")}
 _MARK = r"(\d{{1,2}}|[ivx]{{1,4}})"
@@ -431,7 +441,7 @@ def _begun(words: Sequence[str], every: frozenset[str]) -> Iterator[Kind]:
 def _denied(words: Sequence[str], every: frozenset[str]) -> Iterator[Kind]:
     """What is denied in a query or in a text: non-small cell, nonvalvular fibrillation.
 
-    A word alone is too little where the query does not deny it; the next one belongs to it.
+    Where the query does not deny a word, the next one belongs to it.
     """
     low = [american(folded(word)) for word in words]
     for at, whole in enumerate(low):
@@ -444,6 +454,8 @@ def _denied(words: Sequence[str], every: frozenset[str]) -> Iterator[Kind]:
         same = sum(one.removeprefix(_NON).startswith(word[:_NOUN]) for one in low)
         if same > 1 or (not is_denied and f"{_NON}{word}" in every):
             continue  # "alcoholic and nonalcoholic" asks for both
+        if not is_denied and word[:_NOUN] not in _DENIED:
+            continue
         ends = _spelled(word[:_NOUN])
         if following and following not in STOP_WORDS:
             ends += rf"[^\W_]*[\s\-]+{_spelled(following[:_NOUN])}"

@@ -149,6 +149,7 @@ def rank(
     if len(lists) > 1 and reading.lifted:
         exact = with_sections(boosted, reading.lifted, traits) if detected else reading.lifted
         boosted = lift_exact(boosted, exact)
+    ordered = time.perf_counter()
     texts = _Texts(index, traits)
     if not detected and not reading.lifted and scope is not GIVEN:
         boosted = place_subject_first(boosted, question.plain, texts)
@@ -157,6 +158,7 @@ def rank(
         "fusion": between - started,
         "boosts": time.perf_counter() - between,
         "guard": guarded - before,  # a part of boosts: keeping to the subject
+        "kinds": time.perf_counter() - ordered,  # another part: keeping to the kind asked for
     }
     return Ranking(boosted, detected, query_type, seconds, scope)
 
