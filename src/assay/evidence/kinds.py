@@ -223,7 +223,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _number(mark: str) -> int:
-    return int(mark) if mark.isdigit() else _NUMERALS.index(mark) + 1 if mark in _NUMERALS else 0
+    """The number that digits, a numeral or a word stand for, up to ten; 0 where there is none."""
+    if mark.isdigit():
+        return int(mark) if int(mark) <= len(_NUMERALS) else 0
+    for counted in (_NUMERALS, _SPELLED):
+        if mark in counted:
+            return counted.index(mark) + 1
+    return 0
 
 
 _CHILDREN = Kind("children", SPEAKS_OF_CHILDREN, r"\badults?\b", ("adult",))
@@ -276,16 +282,11 @@ def designated(words: Sequence[str], at: int) -> Kind | None:
         return None
     if head.endswith("ly"):  # approximately 50
         return None
+    number = _number(mark)
     forms = {mark}
-    number = 0
-    if mark in _NUMERALS:
-        number = _NUMERALS.index(mark) + 1
+    if number:
         forms.add(str(number))
-    elif mark.isdigit() and 0 < int(mark) <= len(_NUMERALS):
-        number = int(mark)
-        forms.add(_NUMERALS[number - 1])
-    if 0 < number <= len(_SPELLED):
-        forms.add(_SPELLED[number - 1])
+        forms.update(_NUMERALS[number - 1 : number] + _SPELLED[number - 1 : number])
     alone = "|".join(sorted(map(re.escape, forms)))
     digits = "|".join(form for form in sorted(forms) if form.isdigit())
     short = rf"(?:{digits})[a-z]{{1,3}}" if digits else f"{re.escape(mark)}v"
@@ -297,9 +298,8 @@ def designated(words: Sequence[str], at: int) -> Kind | None:
         rf"(?<![^\W_]){stem}s?{between}(?:{listed}[\W_]{{1,4}}){{0,4}}{last}(?![^\W_])"
         rf"|(?<![^\W_]){re.escape(head[0])}{short}(?![^\W_])"  # T2DM, HCV
     )
-    marks = r"\d{1,2}|[ivx]{1,4}" if number else r"[a-hj-z]|a(?=[\s-]+vir)"
-    if mark.isdigit() and not number:
-        marks = r"\d{1,2}"
+    is_number = mark[:1].isdigit() or _number(mark.rstrip("abc")) > 0  # IIIB
+    marks = r"\d{1,2}|[ivx]{1,4}" if is_number else r"[a-hj-z]|a(?=[\s-]+vir)"
     others = rf"(?<![^\W_]){stem}s?[\s\-]{{1,2}}(?!{last}(?![^\W_]))(?:{marks})[abc]?(?![^\W_])"
     if head == "type" and digits:
         others += rf"|(?<![^\W_])t(?!(?:{digits})d)\dd(?:m)?(?![^\W_])"
