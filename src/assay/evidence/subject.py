@@ -74,11 +74,12 @@ bladder vesical, bowel intestinal intestine, brain cerebral, eye ocular ophthalm
 kidney renal, liver hepatic, lung pulmonary, muscle muscular, nerve neural, skin cutaneous dermal,
 stomach gastric
 """
-_ORGANS = {
+ORGANS = {
     word: frozenset(map(base, line.split()))
     for line in _ORGANS_TEXT.split(",")
     for word in map(base, line.split())
 }
+"""The terms of organs, each with all that stand for the same organ."""
 _ROUTES_TEXT = """
 intravenous intravenously iv infusion infused drip bolus
 intramuscular intramuscularly im
@@ -219,7 +220,7 @@ def _plain_term(word: str) -> Term:
     found = analyse(word)
     if found.forms:  # a code or a compound: as a whole
         return Term(word, frozenset(found.forms[-1:]), (" ".join(stems(word)),))
-    return Term(word, _ORGANS.get(base(word)) or frozenset({base(word)}))
+    return Term(word, ORGANS.get(base(word)) or frozenset({base(word)}))
 
 
 def _numbered(words: Sequence[str], at: int) -> tuple[Term | None, int]:

@@ -37,7 +37,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from assay.analysis.drugs import is_drug
-from assay.model.names import BETWEEN, hyphens, words
+from assay.model.names import BETWEEN, words
 
 ENOUGH = 0.6  # share of the terms' weights
 DESCRIBING = 3  # terms; with fewer, a query names one thing
@@ -55,8 +55,8 @@ _TOGETHER = re.compile(r"[^\W_]+(?:[-‐‑/'’.][^\W_]+)*")
 class Reads(Protocol):
     """What a query must be cut by: the phrases of intents, and general words."""
 
-    def intent_words(self, text: tuple[str, ...], hyphens: frozenset[int]) -> set[int]:
-        """The positions of the words that state an intent."""
+    def intent_words(self, query: str, text: tuple[str, ...]) -> set[int]:
+        """The positions of the words of a query that state an intent."""
 
     @property
     def general(self) -> frozenset[str]:
@@ -86,7 +86,7 @@ def subject_of(query: str, reads: Reads) -> Subject:
     typed = _TOGETHER.findall(query)
     tokens = [words(token) for token in typed]
     flat = tuple(word for token in tokens for word in token)
-    intent, general = reads.intent_words(flat, hyphens(query)), reads.general
+    intent, general = reads.intent_words(query, flat), reads.general
     runs: list[list[tuple[str, str]]] = [[]]
     at = 0
     for token, text in zip(tokens, typed, strict=True):
