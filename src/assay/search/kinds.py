@@ -4,7 +4,7 @@ Who asks for heart failure with reduced ejection fraction is not served by what 
 ejection fraction (``evidence/kinds.py`` states which kinds there are). Among the best candidates,
 one that speaks only of another kind comes after all that speak of the kind asked for. The others
 keep their places. The account says so: the rule ``another_kind``, with the factor by which its
-score was lowered.
+score was lowered. Where none of the best has the kind, nothing moves, and that is said.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from assay.evidence.kinds import Kind
 from assay.search.boost import Boosted
-from assay.search.response import Boost
+from assay.search.response import Boost, SearchHit
 
 RULE = "another_kind"
 LOOKED_AT = 30  # candidates that are read
@@ -31,30 +31,59 @@ def lower_other_kinds(
     best = [*pool[:LOOKED_AT]]
     read = texts([one.fused.key for one in best])
     plain = {key: text.lower() for key, text in read.items()}
-    moved = False
+    changed = False
     for kind in kinds:
         others = {key: found for key, text in plain.items() if (found := kind.another_in(text))}
         if others:
             last = _last(best, kind, plain, others)
-            above = [one for one in best[:last] if one.fused.key in others]
-            if above:
-                level = best[last].score
-                lowered = [_lowered(one, level, kind, others[one.fused.key]) for one in above]
-                rest = [one for one in best[: last + 1] if one.fused.key not in others]
-                best = rest + lowered + best[last + 1 :]
-                moved = True
-    return [*best, *pool[LOOKED_AT:]] if moved else pool
+            best = _without_it(best, kind, others) if last < 0 else _after(best, last, kind, others)
+            changed = True
+    return [*best, *pool[LOOKED_AT:]] if changed else pool
+
+
+def notes_on(first: SearchHit) -> tuple[str, ...]:
+    """What is said above the results, where the first one is about another kind."""
+    return tuple(
+        f"{boost.reason}: the first result speaks of {boost.matched}"
+        for boost in first.boosts
+        if boost.rule == RULE and not boost.applied
+    )
 
 
 def _last(
     best: Sequence[Boosted], kind: Kind, texts: Mapping[int, str], others: Mapping[int, str]
 ) -> int:
-    """The place of the last candidate that has the kind; 0 where none has it."""
-    for at in range(len(best) - 1, 0, -1):
+    """The place of the last candidate that has the kind; -1 where none has it."""
+    for at in range(len(best) - 1, -1, -1):
         key = best[at].fused.key
         if key not in others and key in texts and kind.is_in(texts[key]):
             return at
-    return 0
+    return -1
+
+
+def _after(best: list[Boosted], last: int, kind: Kind, others: Mapping[int, str]) -> list[Boosted]:
+    """The candidates, with those about another kind after the last that has the kind."""
+    level = best[last].score
+    above = [one for one in best[:last] if one.fused.key in others]
+    lowered = [_lowered(one, level, kind, others[one.fused.key]) for one in above]
+    rest = [one for one in best[: last + 1] if one.fused.key not in others]
+    return rest + lowered + best[last + 1 :]
+
+
+def _without_it(best: Sequence[Boosted], kind: Kind, others: Mapping[int, str]) -> list[Boosted]:
+    """The candidates in their places; the account of those about another kind says so."""
+    reason = f"nothing found speaks of {kind.text}"
+    return [
+        one._replace(
+            boosts=(
+                *one.boosts,
+                Boost(RULE, RULE, 1.0, 1.0, others[one.fused.key], applied=False, reason=reason),
+            )
+        )
+        if one.fused.key in others
+        else one
+        for one in best
+    ]
 
 
 def _lowered(one: Boosted, level: float, kind: Kind, other: str) -> Boosted:

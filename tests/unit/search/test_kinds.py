@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -127,3 +128,21 @@ def test_where_both_kinds_are_asked_for_or_a_statement_is_checked_nothing_is_low
     ):
         found = here.search(query, k=100, floor=False)
         assert not any(boost.rule == RULE for hit in found.results for boost in hit.boosts), query
+
+
+def test_where_only_another_kind_is_there_that_is_said(tmp_path: Path) -> None:
+    rows = [
+        Chunk("one:chunk_0", "one", "Stage III thymic carcinoma is irradiated.", "Carcinoma"),
+        Chunk("two:chunk_0", "two", "Bread is baked.", "Bread"),
+    ]  # fmt: skip
+    with filled(tmp_path / "home", rows) as here:
+        found = here.search("stage IV thymic carcinoma", floor=False)
+        first = found.results[0]
+        assert first.chunk.doc_id == "one"
+        assert (
+            "nothing found speaks of stage IV: the first result speaks of stage iii" in found.notes
+        )
+        (boost,) = [one for one in first.boosts if one.rule == RULE]
+        assert (boost.applied, boost.factor) == (False, 1.0)
+        assert first.score == first.boosted == first.fused
+        assert not here.search("stage III thymic carcinoma", floor=False).notes
