@@ -36,10 +36,12 @@ _ADJECTIVES = (
     "ous",
 )
 _ASKING_TEXT = """
-advice alcohol anesthesia calculation calculator card chart conversion criterion criteria cutoff
-definition dialysis estimate food frequency guidance guide guideline hemodialysis instruction
-interval limit measure measurement metric option overview profile question range recommendation
-regimen requirement schedule score strength surgery text threshold unit value
+adjustment advice alcohol analysis anesthesia assessment calculation calculator card chart concern
+conversion criteria criterion cutoff decrease definition determination dialysis endpoint estimate
+evaluation finding food frequency grade grading guidance guide guideline hemodialysis increase
+instruction interval issue level limit management measure measurement metric monitoring option
+overview problem profile question range recommendation reduction regimen requirement review
+schedule score selection sign signal strength surgery symptom text threshold titration unit value
 """
 _ASKING = frozenset(word for text in _ASKING_TEXT.split() for word in words(text))
 _SHORTEST = 3

@@ -51,6 +51,8 @@ def test_it_belongs_to_the_subject() -> None:
         ("dose psoriasis", "dosage"),
         ("dosage range of lithium", "dosage"),
         ("dose children", "dosage"),
+        ("pooled safety analysis of fluoxetine", "adverse_events"),
+        ("toxicity symptoms of lithium", "adverse_events"),
         ("dose BI-1206", "dosage"),
         ("warnings fluoxetine", "warnings"),
         ("interactions grapefruit", "interactions"),
