@@ -1,9 +1,9 @@
 """Do the examples of the pages run, as they stand there?
 
 ``sh`` blocks run in one folder in the order of the navigation, by words only so that it is quick;
-``python`` blocks run in the same folder. Of ``text`` blocks and of the README, each command runs on
-its own, unless ``ELSEWHERE`` says what it needs that is not here; ``tests/unit/test_docs.py`` looks
-at the words of those.
+``python`` blocks run in the same folder, and those that follow each other are cells of one
+notebook. Of ``text`` blocks and of the README, each command runs on its own, unless ``ELSEWHERE``
+says what it needs that is not here; ``tests/unit/test_docs.py`` looks at the words of those.
 """
 
 from __future__ import annotations
@@ -19,6 +19,17 @@ import pytest
 from tests.docs.pages import BLOCK, NAV, PAGES, ROOT, WORDS_ONLY, blocks
 
 SHELL = ["bash", "-euo", "pipefail", "-c"]
+
+
+def programs(page: str) -> list[tuple[str, str]]:
+    """What runs at once: a block of the shell, or cells of Python with no shell between them."""
+    found: list[tuple[str, str]] = []
+    for language, body in blocks(page, "sh", "python"):
+        if found and found[-1][0] == language == "python":
+            found[-1] = (language, f"{found[-1][1]}\n{body}")
+        else:
+            found.append((language, body))
+    return found
 
 
 def test_every_page_is_in_the_navigation_and_there() -> None:
@@ -76,7 +87,7 @@ def run(command: list[str], folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in NAV if blocks(page, "sh", "python")])
 def test_examples_run(page: str, folder: Path) -> None:
-    for language, body in blocks(page, "sh", "python"):
+    for language, body in programs(page):
         run([*SHELL, body] if language == "sh" else [sys.executable, "-c", body], folder)
 
 
@@ -155,3 +166,19 @@ def test_what_needs_something_else_is_a_part_of_the_commands() -> None:
 def test_every_other_command_runs(page: str, line: str, furnished: Path) -> None:
     assert page
     run([*SHELL, line], furnished)
+
+
+@pytest.mark.slow
+def test_the_tutorial_of_python_draws(folder: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    page = "tutorial/python.md"
+    cells = [body for _, body in blocks(page, "python")]
+    (plots,) = [body for _, body in blocks(page, "text") if body.startswith("from assay import")]
+    (gate,) = [cell for cell in cells if "workspace.gate(" in cell]
+    before = cells[: cells.index(gate)]
+    place = folder / "drawn"
+    place.mkdir()
+    with_assay(place)
+    run([sys.executable, "-c", "\n".join([*before, plots])], place)
+    for name in ("forest", "differences", "trend", "waterfall"):
+        assert (place / f"{name}.png").read_bytes().startswith(b"\x89PNG")
