@@ -14,8 +14,6 @@ from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
-from lxml import etree
-
 from assay import limits
 from assay.ingest.compose import Composer
 from assay.ingest.facts import distinct, facts, year_of
@@ -26,6 +24,7 @@ from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import Element, ElementRules, check_depth, one_line, plain
 from assay.ingest.xml_tables import xml_table
+from assay.ingest.xml_tree import etree
 from assay.model.document import Document, MetadataValue
 from assay.model.sections import label_of
 
