@@ -178,7 +178,12 @@ if not TYPE_CHECKING:  # which would take any name for known
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:
             raise AttributeError(f"module 'assay' has no attribute {name!r}")
-        module = importlib.import_module(f"assay.{_HOMES[name]}")
+        try:
+            module = importlib.import_module(f"assay.{_HOMES[name]}")
+        except ImportError as error:
+            from assay.extras import explained
+
+            raise explained(error) or error from None
         value = getattr(module, _NAMES_THERE.get(name, name))
         globals()[name] = value
         return value

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote
 
 import httpx2 as httpx
@@ -60,8 +60,10 @@ from assay.model.testset_json import from_plain
 from assay.search.changes import SearchChanges
 from assay.search.request import ANSWER_NAMES, SearchOptions, as_parameters
 from assay.search.response import SearchResponse
-from assay.search.why import Why
 from assay.settings import Settings, configure
+
+if TYPE_CHECKING:
+    from assay.search.why import Why
 
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
@@ -172,6 +174,8 @@ class Client(Verbs):
         **changes: Unpack[SearchChanges],
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
+        from assay.search.why import Why
+
         params = [("q", query), ("document", document), *as_parameters(changes, options)]
         return decode(Why, self.call("GET", "/v1/search/why", params=params))
 

@@ -33,7 +33,7 @@ HTTP status a server answers with and the exit code a command ends with::
     ├── CacheUnavailableError      vector_cache_unavailable  507  exit 1
     ├── CorruptCacheError          vector_cache_corrupt      503  exit 1
     ├── UnreachableError           unreachable         502  exit 1   (another service)
-    └── MissingDependencyError     missing_dependency  501  exit 1
+    └── MissingDependencyError     missing_dependency  501  exit 2   (an extra is not installed)
 
 A message says what happened and where; ``hint`` says what to do next.
 """
@@ -217,6 +217,7 @@ class MissingDependencyError(AssayError):
 
     code = "missing_dependency"
     http_status = 501
+    exit_code = 2
 
 
 class StorageError(AssayError):

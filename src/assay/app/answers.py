@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
-from assay.evidence.guard import guarded
 from assay.model.answers import Answer
 from assay.model.codec import as_json, encode
 from assay.model.tabular import Records, Tabular
@@ -93,6 +92,8 @@ def answer(
 
 def answer_from(workspace: Workspace, question: str, response: SearchResponse) -> Answered:
     """The same from a search that was made already."""
+    from assay.evidence.guard import guarded
+
     answerer = workspace.answerer
     # a drug that is misspelt is not told from others by its name, so nobody may answer
     misspelt = response.did_you_mean and not response.searched_for

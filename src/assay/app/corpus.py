@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay import extras
 from assay.app import index as indexes
 from assay.app.engine import Progress, silent
 from assay.app.rows import document_rows
@@ -115,6 +116,7 @@ def ingest(
     read differently; ``stopped``, where it ends half-way, with the number of documents that are
     stored and not indexed.
     """
+    extras.require("lxml", "nh3", "tantivy")
     from assay.ingest import read_corpus
     from assay.ingest.watch import Columns
 

@@ -504,7 +504,7 @@ def _evaluate(
 
 def check_search(workspace: Workspace, request: EvaluationRequest) -> None:
     """Refuse an evaluation of our search that could only fail: unknown fields and components."""
-    from assay.search.recorded import evaluation_options
+    from assay.search.run_config import evaluation_options
 
     searcher = workspace.searcher
     searcher.check_named(request.options)
@@ -778,7 +778,7 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
 
 def system_of_run(workspace: Workspace, info: RunInfo, *, answers: bool = False) -> System:
     """Our search as a run was made with it, on the index as it is now."""
-    from assay.search.recorded import options_from
+    from assay.search.run_config import options_from
 
     options = options_from(info.config, workspace.searcher.defaults)
     system = engine.system(workspace, options, answers=answers)

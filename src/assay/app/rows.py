@@ -11,7 +11,6 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.hits.columns import columns_of, is_frame
-from assay.ingest.columns import as_json
 
 
 def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
@@ -25,6 +24,8 @@ def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
                 )
             yield dict(row)
         return
+    from assay.ingest.columns import as_json
+
     columns = columns_of(documents)
     for values in zip(*columns.values(), strict=True):
         row = {name: as_json(value) for name, value in zip(columns, values, strict=True)}

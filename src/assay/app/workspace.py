@@ -382,7 +382,7 @@ class Workspace(Verbs):
 
     def system(self, *, answers: bool = False, **changes: Unpack[SearchChanges]) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
-        from assay.search.recorded import evaluation_options
+        from assay.search.run_config import evaluation_options
 
         self.searcher.check_named(changes)
         options = evaluation_options(self.searcher.defaults, **changes)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from assay import limits
 from assay.encode.bert_graph import OUTPUT, bert_shape, build_bert
 from assay.encode.cards import ModelCard, Role
-from assay.encode.dependency import import_optional
 from assay.encode.shelf import FoundModel, LoadedModel, load
 from assay.encode.tensors import read_tensors
 from assay.encode.tokens import TextTokenizer, TokenRow
 from assay.errors import CorruptModelError, FormatError, UsageError
+from assay.extras import import_optional
 
 _STATES = ("last_hidden_state", "token_embeddings")
 _TOKENIZER, _CONFIG = "tokenizer.json", "config.json"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from assay import limits
+from assay import extras, limits
 from assay.ingest.columns import arranged, as_json
 from assay.ingest.documents import document_entry
 from assay.ingest.files import lines
@@ -114,6 +114,7 @@ def _value(cell: str) -> str | int | None:
 
 
 def _parquet(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
+    extras.require("polars")
     import polars
 
     watch.opened(str(file))

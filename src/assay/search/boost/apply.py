@@ -21,8 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
-from assay.ingest.sections import section_of
 from assay.model.names import words
+from assay.model.sections import section_of
 from assay.search.boost.detect import Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool

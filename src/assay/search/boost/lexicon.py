@@ -19,8 +19,8 @@ from typing import NoReturn
 from assay import limits
 from assay.digests import digest_of
 from assay.errors import FormatError
-from assay.ingest.sections import INTENTS, LABELS
 from assay.model.names import words
+from assay.model.sections import INTENTS, LABELS
 from assay.search.boost.words import NO_HYPHENS, STAR, Phrases
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
