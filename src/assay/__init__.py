@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from assay.evaluation.score import Protocol, score
     from assay.evaluation.scores import Scores
     from assay.evaluation.significance import Comparison, compare
+    from assay.evaluation.systems import RetrievalSystem, system
     from assay.hits.qrels import load_qrels
     from assay.hits.qrels import load_qrels as qrels
     from assay.measures.answers import AnswerRecord
@@ -94,6 +95,7 @@ _HOMES = {
     "Qrels": "model.judgments",
     "RankBy": "model.ranking",
     "Result": "model.ranking",
+    "RetrievalSystem": "evaluation.systems",
     "RunInfo": "model.runs",
     "RunView": "app.runs",
     "Sampling": "model.sampling",
@@ -110,6 +112,7 @@ _HOMES = {
     "Ties": "model.ranking",
     "Why": "search.why",
     "Workspace": "app.workspace",
+    "system": "evaluation.systems",
 }
 _NAMES_THERE = {"open": "open_workspace", "qrels": "load_qrels"}
 
@@ -144,6 +147,7 @@ __all__ = [
     "Qrels",
     "RankBy",
     "Result",
+    "RetrievalSystem",
     "RunInfo",
     "RunView",
     "Sampling",
@@ -170,6 +174,7 @@ __all__ = [
     "score",
     "score_answers",
     "score_many",
+    "system",
 ]
 
 

@@ -212,6 +212,13 @@ class AnswererError(AssayError):
     http_status = 502
 
 
+class ModelServiceError(AssayError):
+    """A service that was to give vectors or scores did not, or not in a form that can be read."""
+
+    code = "model_service_failed"
+    http_status = 502
+
+
 class MissingDependencyError(AssayError):
     """An optional package is needed for this and is not installed."""
 
@@ -319,7 +326,13 @@ class CorruptCacheError(AssayError):
 
 
 class UnreachableError(AssayError):
-    """Another service that is needed does not answer."""
+    """Another service that is needed does not answer; it may say in how many seconds it will."""
 
     code = "unreachable"
     http_status = 502
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after

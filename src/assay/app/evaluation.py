@@ -159,6 +159,17 @@ class EvaluationRequest:
         None,
         "Seconds that a query may take before it counts as failed.",
     )
+    concurrency: int = option(
+        Whole(1, limits.MAX_CONCURRENCY),
+        1,
+        "Queries that another engine is asked at the same time; latencies are those under that "
+        "load.",
+    )
+    retries: int = option(
+        Whole(0, limits.MAX_RETRIES),
+        0,
+        "Times that another engine is asked again where a query fails, after growing pauses.",
+    )
     per_query: bool = option(Switch(), False, "Show every query.")
     run_id: str | None = field(default=None, metadata=_HERE_ONLY)
     resume: str | None = field(default=None, metadata=_HERE_ONLY)
@@ -183,11 +194,7 @@ class EvaluationRequest:
             raise UsageError("--retriever and --run exclude each other")
         if self.answers:
             self.require_our_engine()
-        if self.rank_by is not None and not (self.retriever or self.run_file or self.resume):
-            raise UsageError(
-                "rank_by is for the results of another engine; our own search ranks by score",
-                hint="leave it out, or name a retriever or a run file",
-            )
+        self._refuse_what_is_for_others()
         if self.options and (self.retriever is not None or self.run_file is not None):
             raise UsageError(
                 f"{', '.join(self.options)}: another engine cannot be asked to search like this",
@@ -198,6 +205,20 @@ class EvaluationRequest:
             from assay.measures.parse import parse_measures
 
             check_families(parse_measures(self.measures), protocol_named(self.protocol))
+
+    def _refuse_what_is_for_others(self) -> None:
+        """Refuse options that say how another engine is asked, where none is named."""
+        if self.rank_by is not None and not (self.retriever or self.run_file or self.resume):
+            raise UsageError(
+                "rank_by is for the results of another engine; our own search ranks by score",
+                hint="leave it out, or name a retriever or a run file",
+            )
+        for name, value in (("concurrency", self.concurrency > 1), ("retries", self.retries)):
+            if value and not (self.retriever or self.resume):
+                raise UsageError(
+                    f"{name} is for asking another engine",
+                    hint="leave it out, or name a retriever",
+                )
 
     def require_our_engine(self) -> None:
         """Refuse what another engine cannot show."""
@@ -591,11 +612,15 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
     system = _engine(workspace, request)
     asked = {"rank_by": request.rank_by, "timeout_s": request.timeout_s}
     given = {name: value for name, value in asked.items() if value is not None}
+    given |= {"concurrency": request.concurrency} if request.concurrency > 1 else {}
+    given |= {"retries": request.retries} if request.retries else {}
     return replace(
         system,
         config={**system.config, **given},
         rank_by=None if request.rank_by is None else RankBy(request.rank_by),
         timeout_s=request.timeout_s,
+        concurrency=request.concurrency,
+        retries=request.retries,
     )
 
 
@@ -769,6 +794,8 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
             retriever=info.config.get("retriever"),
             rank_by=request.rank_by or info.config.get("rank_by"),
             timeout_s=request.timeout_s or info.config.get("timeout_s"),
+            concurrency=info.config.get("concurrency", 1),
+            retries=info.config.get("retries", 0),
         )
         system = _system(workspace, again)
         _refuse_other_system(info, system)

@@ -94,6 +94,32 @@ class Assay(Protocol):
     ) -> DocumentsWritten:
         """Store documents, rows or a data frame, and make them searchable."""
 
+    def add(
+        self,
+        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
+        *,
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store documents and make them searchable: rows, an iterator, one row or a data frame."""
+
+    def add_frame(
+        self,
+        frame: Any,
+        *,
+        text: str | Sequence[str],
+        id: str,  # noqa: A002 - the word that users know
+        title: str = "",
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store a data frame, a document per row; the columns that are not named are metadata."""
+
+    def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
+        """Delete one document or several, and bring the index up to date."""
+
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""
 

@@ -23,6 +23,7 @@ import httpx2 as httpx
 
 from assay import extras
 from assay.app.configurations import list_configurations, read_configuration
+from assay.app.engine import usual_options
 from assay.app.schedule import parse_schedule
 from assay.cache import Cache
 from assay.durable import write_atomically
@@ -304,7 +305,7 @@ class _Rule:
             return wanted in (info.engine, info.config.get("retriever"))
         if not info.ours:
             return False
-        search = self._settings.search
+        search = usual_options(self._workspace)
         try:
             made = search_config(options_from(info.config, search))
         except (AssayError, KeyError, TypeError, ValueError):  # of options that are no more

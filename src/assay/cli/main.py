@@ -76,6 +76,11 @@ COMMANDS: tuple[Entry, ...] = (
         "Judge passages by keyboard; stop and resume at any time.",
     ),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
+    Entry(
+        "mcp",
+        "assay.cli.mcp",
+        "Serve search, answers and evaluation to an assistant (MCP).",
+    ),
     Entry("keys", "assay.cli.keys", "Create, list and revoke the keys of the HTTP service."),
     Entry("doctor", "assay.cli.doctor", "Check models, disk, store and index, and say what to do."),
     Entry(

@@ -17,6 +17,7 @@ from assay.evaluation.outcomes import (
     latency,
     query_field,
     score_outcomes,
+    usage_of,
     usual_measures,
 )
 from assay.evaluation.returned import RANKED_BY_SCORE
@@ -29,7 +30,7 @@ from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.codec import encode
 from assay.model.ranking import Match, falling
-from assay.model.runs import WITHHELD, QueryOutcome, RunInfo
+from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo, Usage
 from assay.model.scoring import MATCHED_BY, Scoring
 from assay.model.tabular import Records, Tabular
 from assay.model.testset import TestSet
@@ -76,6 +77,11 @@ class EvaluationResult(Tabular):
     def latency(self) -> Latency:
         """How long queries took."""
         return latency(self.outcomes)
+
+    @cached_property
+    def usage(self) -> Usage | None:
+        """What the queries cost together, as far as the system says so; None where it does not."""
+        return usage_of(self.outcomes)
 
     @cached_property
     def scope(self) -> Scope:
@@ -145,6 +151,7 @@ class EvaluationResult(Tabular):
         answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
         lacking = component_errors(one for one in self.outcomes if one.degraded)
         withheld = tuple(one.query_id for one in self.outcomes if WITHHELD in one.warnings)
+        again = tuple(one.query_id for one in self.outcomes if ASKED_AGAIN in one.warnings)
         asked_to_find = set(to_find).difference(self.scope.unasked)
         missed = tuple(query for query in self.empty if query in asked_to_find)
         said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
@@ -164,6 +171,7 @@ class EvaluationResult(Tabular):
                 "with scores that do not fall along the list: ranked as given",
             ),
             (self._put_by_score, every, RANKED_BY_SCORE),
+            (again, every, ASKED_AGAIN),
             (withheld, every, WITHHELD),
         ):
             if ids:
@@ -231,6 +239,7 @@ class EvaluationResult(Tabular):
             "aggregates": plain["aggregates"],
             "answers": answers_to_dict(self.answers, self.scores.sampling.level),
             "latency_ms": self.latency.to_dict(),
+            "usage": None if self.usage is None else encode(self.usage),
             **self.scope.counts,
             "scored_queries": len(self.scores.queries),
             "failed_queries": len(self.failed),

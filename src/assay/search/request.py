@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from enum import StrEnum
@@ -277,6 +277,12 @@ def check_components(options: SearchOptions, own: Iterable[str] = ()) -> None:
     }
     for what, names in named.items():
         check_names(what, names, own)
+
+
+def without_components(options: SearchOptions, names: Collection[str]) -> SearchOptions:
+    """The options without components that cannot be asked; unchanged where no other is left."""
+    left = tuple(name for name in options.components if name not in names)
+    return replace(options, components=left) if left else options
 
 
 def check_names(what: str, names: Iterable[str], own: Iterable[str]) -> None:

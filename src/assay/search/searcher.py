@@ -57,6 +57,7 @@ from assay.search.request import (
     changed,
     check_components,
     check_names,
+    without_components,
 )
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
@@ -179,7 +180,11 @@ class Searcher:
     @property
     def defaults(self) -> SearchOptions:
         """The options of a search that names none, with the weights that suit this index."""
-        return with_model_weights(self._defaults, self._snapshot)
+        return self._usual(self._snapshot)
+
+    def _usual(self, snapshot: Snapshot) -> SearchOptions:
+        options = without_components(self._defaults, snapshot.lacking)
+        return with_model_weights(options, snapshot)
 
     @property
     def generation(self) -> str:
@@ -377,7 +382,7 @@ class Searcher:
     ) -> SearchInProgress:
         snapshot = self._snapshot
         self.check_named(changes)
-        wanted = changed(self._defaults if options is None else options, **changes)
+        wanted = changed(self._usual(snapshot) if options is None else options, **changes)
         wanted = with_model_weights(wanted, snapshot)
         self.check(wanted)
         before = time.perf_counter()
@@ -448,7 +453,8 @@ class Searcher:
 
     def _remember(self, search: SearchInProgress, traced: Traced) -> SearchResponse:
         response = traced.response
-        if not response.degraded and not response.warnings:
+        passing = [one for one in response.warnings if one != search.snapshot.lacking_said]
+        if not response.degraded and not passing:
             self._answers.put(search.key(response.generation), response)
         return response
 
@@ -555,7 +561,7 @@ class Searcher:
             index=replace(snapshot, chunks=self._chunks_of(snapshot)),
             reading=reading,
             dense_model=snapshot.dense_model,
-            warnings=self._warnings(snapshot),
+            warnings=self._warnings(snapshot, options),
         )
 
     def _checked(
@@ -578,8 +584,12 @@ class Searcher:
             log.warning("%s: %s", note, problem)
             return replace(whole, notes=(*whole.notes, note)), lists
 
-    def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
-        return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY)))
+    def _warnings(self, snapshot: Snapshot, options: SearchOptions) -> tuple[str, ...]:
+        usual = (
+            options.components == without_components(self._defaults, snapshot.lacking).components
+        )
+        lacking = snapshot.lacking_said if usual and snapshot.size else ""
+        return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY, lacking)))
 
     async def _rank(
         self, prepared: Prepared, options: SearchOptions

@@ -7,7 +7,7 @@ keys. A response comes from exactly one snapshot.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -44,7 +44,9 @@ class Snapshot:
     can tell; ``word_index`` how a query is to be read. ``sections`` are the labels that its chunks
     have, ``fields`` the names of their metadata. ``dense_model`` is the model behind dense scores.
     ``model_weights`` are weights that suit the models, by fusion method. ``chunk_ids`` are all
-    chunks by key, where that is known: a component that returns another is left out.
+    chunks by key, where that is known: a component that returns another is left out. ``lacking``
+    are components that are not asked unless they are named, since this machine has no model for
+    them; ``lacking_said`` says so.
     """
 
     generation: str
@@ -62,6 +64,8 @@ class Snapshot:
     dense_model: str = ""
     model_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     chunk_ids: Mapping[int, str] | None = None
+    lacking: Collection[str] = ()
+    lacking_said: str = ""
 
     def resolved(self, filters: Filters) -> Filters:
         """The filters as components take them: every name is one that this index has.
