@@ -239,4 +239,10 @@ MAX_ABANDONED_CALLS = _limit(
     "MAX_ABANDONED_CALLS", 8, "calls of one function that may block at the same time"
 )
 
+MAX_CONCURRENCY = _limit(
+    "MAX_CONCURRENCY", 64, "queries of an evaluation that another engine is asked at the same time"
+)
+MAX_TOOL_CALLS = _limit("MAX_TOOL_CALLS", 4, "calls of one assistant at the same time")
+MAX_RETRIES = _limit("MAX_RETRIES", 10, "times that a query which failed is asked again")
+
 TABLE: tuple[Limit, ...] = tuple(_rows)

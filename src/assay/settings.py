@@ -306,6 +306,14 @@ class Settings:
     shutdown_seconds: float = _service(
         Real(0, 3_600), "20", "time that running requests get to finish"
     )
+    log_level: Literal["debug", "info", "warning", "error"] = _service(
+        Choice(("debug", "info", "warning", "error")),
+        "info",
+        "what assay serve logs; info has a line for every request",
+    )
+    log_format: Literal["json", "text"] = _service(
+        Choice(("json", "text")), "json", "lines of that log: JSON objects, or key=value for people"
+    )
     query_log: Literal["off", "counts", "text"] = _service(
         Choice(("off", "counts", "text")),
         "off",

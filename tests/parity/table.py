@@ -126,6 +126,7 @@ TABLE = (
     row("", "config limits", why_not="about this machine"),
     row("", "config trust", why_not="about this machine"),
     row("", "serve", why_not="about this machine"),
+    row("", "mcp", server=True, test="test_mcp.py::test_tools_say_what_python_says", why_not="a pipe to an assistant on this machine"),
     row("", "demo", why_not="about this machine"),
 )
 INTERFACE = {

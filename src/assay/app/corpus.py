@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay import extras
 from assay.app import index as indexes
 from assay.app.engine import Progress, lacking_models, made_by, silent, words_only
 from assay.app.rows import Fields, document_rows, renamed
@@ -117,6 +118,7 @@ def ingest(
     rows (JSON, CSV). ``note`` is called with what was left out or read differently; ``stopped``,
     where it ends half-way, with the number of documents that are stored and not indexed.
     """
+    extras.require("lxml", "nh3", "tantivy")
     from assay.ingest import read_corpus
     from assay.ingest.watch import Columns
 

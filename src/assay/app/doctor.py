@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
-from assay import compiled
+from assay import compiled, extras
 from assay.app.workspace import Workspace
 from assay.errors import AssayError
+from assay.extras import is_here
 from assay.plural import counted
 from assay.settings import Settings
 from assay.version import __version__
@@ -47,6 +48,7 @@ def examine(settings: Settings) -> list[Finding]:
     with Workspace(settings) as workspace:
         checks: tuple[tuple[str, Callable[[Workspace], Iterator[Finding]]], ...] = (
             ("assay", _program),
+            ("extras", _extras),
             ("disk", _disk),
             ("models", _models),
             ("reranker", _reranker),
@@ -82,6 +84,16 @@ def _program(_: Workspace) -> Iterator[Finding]:
         yield Finding("compiled code", State.OK, "none: scoring and search are slower", hint)
 
 
+def _extras(_: Workspace) -> Iterator[Finding]:
+    for extra in ("search", "serve", "frames"):
+        lacking = [
+            name for name, of in extras.EXTRA_OF.items() if of == extra and not is_here(name)
+        ]
+        if lacking:
+            says = f"not installed: {', '.join(lacking)}"
+            yield Finding(f"extra {extra}", State.NOTE, says, extras.missing(lacking[0]).hint or "")
+
+
 def _disk(workspace: Workspace) -> Iterator[Finding]:
     place = workspace.home
     while not place.exists():
@@ -103,6 +115,9 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
     from assay.encode.service import is_address
     from assay.encode.shelf import faults, how_to_get
 
+    if not is_here("onnxruntime"):
+        yield Finding("models", State.NOTE, "none is used without the extra search")
+        return
     settings, made = workspace.settings, made_by(workspace)
     here, lacking = model_shelf(settings), lacking_models(workspace, made)
     has_chunks = _has_chunks(workspace)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from assay import limits
+from assay import extras, limits
 from assay.errors import AssayError, CorruptError, EngineError, UsageError
 from assay.search.request import COMPONENTS, SearchOptions, without_components
 from assay.settings import SETTINGS
@@ -317,6 +317,7 @@ def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
 
 def generation(workspace: Workspace) -> Generation:
     """The current generation of the index, opened; refused where it is of another store."""
+    extras.require("tantivy")
     from assay.index.manifest import load
     from assay.index.origin import FOREIGN, is_foreign
     from assay.index.reader import open_generation
@@ -356,6 +357,7 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
+    extras.require("tantivy")
     from assay.encode.catalog import requires_gpu
     from assay.index.manifest import stamp
     from assay.search.boost import load_lexicon

@@ -12,7 +12,6 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.hits.columns import columns_of, is_frame
-from assay.ingest.columns import as_json
 
 SHOWN = 12  # names of fields in an error
 
@@ -92,6 +91,8 @@ def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
 
 
 def _frame_rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    from assay.ingest.columns import as_json
+
     for values in zip(*columns.values(), strict=True):
         row = {name: as_json(value) for name, value in zip(columns, values, strict=True)}
         yield {name: value for name, value in row.items() if value is not None}

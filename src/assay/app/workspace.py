@@ -12,12 +12,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from assay import limits
 from assay.app import engine
 from assay.app.engine import Progress, silent
 from assay.app.layout import SQLITE, Layout
+from assay.app.verbs import Verbs
 from assay.cache import Cache
 from assay.errors import MissingFileError
 from assay.model.run_store import RunStore
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
     from assay.opensearch.cluster import Cluster
+    from assay.search.changes import SearchChanges
     from assay.search.own_components import OwnComponent
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Workspace:
+class Workspace(Verbs):
     """One project's folder, opened."""
 
     settings: Settings
@@ -350,20 +352,24 @@ class Workspace:
         return searcher
 
     def search(
-        self, query: str, options: SearchOptions | None = None, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> SearchResponse:
         """The best chunks for a query, from the newest generation: see ``SearchOptions``."""
         return self.searcher.search(query, options, **changes)
 
     async def asearch(
-        self, query: str, options: SearchOptions | None = None, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> SearchResponse:
         """The same from a coroutine."""
         searcher = await asyncio.to_thread(lambda: self.searcher)
         return await searcher.asearch(query, options, **changes)
 
     def why(
-        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
+        self,
+        query: str,
+        document: str,
+        options: SearchOptions | None = None,
+        **changes: Unpack[SearchChanges],
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
         return self.searcher.why(query, document, options, **changes)
@@ -380,7 +386,7 @@ class Workspace:
         return engine.open_answerer(self)
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, **changes: Any
+        self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> Answered:
         """What the corpus says to a question, and the search that the answer rests on."""
         from assay.app import answers
@@ -397,10 +403,10 @@ class Workspace:
 
     # Evaluation
 
-    def evaluate(
+    def carry_out(
         self, request: EvaluationRequest, progress: EvaluationProgress | None = None
     ) -> Evaluated:
-        """Run a test set and keep the run, or find that it was run before."""
+        """Run a test set as a request says, and keep the run."""
         from assay.app import evaluation
 
         return evaluation.evaluate(self, request, progress or evaluation.unwatched)
@@ -419,9 +425,9 @@ class Workspace:
 
         return figures(self)
 
-    def system(self, *, answers: bool = False, **changes: Any) -> System:
+    def system(self, *, answers: bool = False, **changes: Unpack[SearchChanges]) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
-        from assay.search.recorded import evaluation_options
+        from assay.search.run_config import evaluation_options
 
         self.searcher.check_named(changes)
         options = evaluation_options(self.searcher.defaults, **changes)

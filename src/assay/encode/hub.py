@@ -13,11 +13,11 @@ from typing import Any
 
 from assay import limits
 from assay.encode.cards import HubSource, ModelCard, ModelFile
-from assay.encode.dependency import import_optional
 from assay.encode.folders import DESCRIPTION, card_of_folder, description
 from assay.encode.modules import module_files
 from assay.encode.shelf import checksum
 from assay.errors import PullError
+from assay.extras import import_optional
 
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
 _OPTIONAL = (

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from assay import limits
 from assay.encode.bert_graph import OUTPUT, build_model
 from assay.encode.cards import ModelCard, Role
-from assay.encode.dependency import import_optional
 from assay.encode.families import shape_of
 from assay.encode.heads import Head, files_of, read_heads
 from assay.encode.model_json import json_object
@@ -21,6 +20,7 @@ from assay.encode.shelf import FoundModel, LoadedModel, load
 from assay.encode.tensors import read_tensors
 from assay.encode.tokens import TextTokenizer, TokenRow
 from assay.errors import CorruptModelError, FormatError, UsageError
+from assay.extras import import_optional
 
 _STATES = ("last_hidden_state", "token_embeddings")
 _TOKENIZER, _CONFIG = "tokenizer.json", "config.json"

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import limits
-from assay.encode.dependency import import_optional
 from assay.errors import FormatError, InputError
+from assay.extras import import_optional
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

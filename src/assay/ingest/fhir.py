@@ -23,10 +23,10 @@ from assay.ingest.json_rows import Row, file_rows
 from assay.ingest.pages import READING, parse_page
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.records import Record
-from assay.ingest.sections import label_of
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import plain
 from assay.model.document import Document, MetadataValue
+from assay.model.sections import label_of
 
 SUFFIXES = frozenset({".json", ".ndjson", ".jsonl"})
 KEY = "resourceType"

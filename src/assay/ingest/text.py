@@ -22,11 +22,11 @@ from assay.ingest.files import whole
 from assay.ingest.folders import corpus_files, id_of, suffix
 from assay.ingest.markdown_tables import placed_lines, with_tables
 from assay.ingest.parsed import FileLocation, ParsedDocument
-from assay.ingest.sections import intent_of, label_of
 from assay.ingest.speakers import turns_of
 from assay.ingest.transcript import spoken_entry
 from assay.ingest.watch import Watch
 from assay.model.document import BELOW, Document, Section
+from assay.model.sections import intent_of, label_of
 
 MARKDOWN = frozenset({".md", ".markdown"})
 SUFFIXES = MARKDOWN | {".txt", ".text"}

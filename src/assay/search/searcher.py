@@ -64,12 +64,14 @@ from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
 from assay.search.synonyms import Synonyms, rules_of
 from assay.search.why import Why, explain_absence
+from assay.tracing import Span, span
 
 log = logging.getLogger("assay.search")
 
 T = TypeVar("T")
 LookedUp: TypeAlias = tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]
 
+SPAN = "assay.search"
 WARM_UP = "warm up"
 WARM_UP_S = 10.0
 AGAIN_AFTER_S = 1.0
@@ -118,6 +120,22 @@ def with_model_weights(options: SearchOptions, snapshot: Snapshot) -> SearchOpti
     if options.model_weights == snapshot.model_weights:
         return options
     return replace(options, model_weights=snapshot.model_weights)
+
+
+def _noted(noted: Span, found: SearchResponse) -> SearchResponse:
+    """The answer; whoever listens is told of it, but not of its words."""
+    noted.note("results", len(found.results))
+    noted.note("candidates", found.total_candidates)
+    noted.note("query_type", found.query_type)
+    noted.note("generation", found.generation)
+    noted.note("components", list(found.components_used))
+    noted.note("component_errors", list(found.component_errors))
+    noted.note("degraded", found.degraded)
+    noted.note("cached", found.cached)
+    noted.note("reranked", found.reranked)
+    for stage, took in found.timings_ms.items():
+        noted.note(f"{stage}_ms", took)
+    return found
 
 
 class Searcher:
@@ -236,6 +254,12 @@ class Searcher:
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The best chunks for a query; ``changes`` replace single options."""
+        with span(SPAN) as noted:
+            return _noted(noted, self._search(query, options, changes))
+
+    def _search(
+        self, query: str, options: SearchOptions | None, changes: dict[str, Any]
+    ) -> SearchResponse:
         search = self._begin(query, options, changes)
         if (known := self._remembered(search)) is not None:
             return known
@@ -247,12 +271,14 @@ class Searcher:
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine."""
-        started = time.perf_counter()
-        if self._moved_on():
-            await asyncio.to_thread(self.refresh)
-        search = self._in_progress(query, options, changes, started)
-        known = self._remembered(search)
-        return known if known is not None else await self._atried(self._answer, search)
+        with span(SPAN) as noted:
+            started = time.perf_counter()
+            if self._moved_on():
+                await asyncio.to_thread(self.refresh)
+            search = self._in_progress(query, options, changes, started)
+            known = self._remembered(search)
+            found = known if known is not None else await self._atried(self._answer, search)
+            return _noted(noted, found)
 
     def traced(self, query: str, options: SearchOptions, snapshot: Snapshot) -> Traced:
         """An answer from this snapshot with everything that led to it.

@@ -13,11 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
-from assay.ingest.sections import section_of
 from assay.model.arrays import BoolArray, IntArray
 from assay.model.conditions import known_field
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
 from assay.model.query import FILTER_OPTIONS, Component, Filters, WordIndex
+from assay.model.sections import section_of
 from assay.search.facets import OWN_FIELDS
 
 _OPTIONS = frozenset(FILTER_OPTIONS)
@@ -71,7 +71,7 @@ class Snapshot:
         """The filters as components take them: every name is one that this index has.
 
         Sections go by every label that stands for them: filters and boosts agree on what a section
-        is (``ingest/sections.py``). A field that no document has is refused.
+        is (``model/sections.py``). A field that no document has is refused.
         """
         if filters.section_label:
             wanted = {section_of(label) for label in filters.section_label}
