@@ -33,7 +33,7 @@ HTTP status a server answers with and the exit code a command ends with::
     ├── CacheUnavailableError      vector_cache_unavailable  507  exit 1
     ├── CorruptCacheError          vector_cache_corrupt      503  exit 1
     ├── UnreachableError           unreachable         502  exit 1   (another service)
-    └── MissingDependencyError     missing_dependency  501  exit 1
+    └── MissingDependencyError     missing_dependency  501  exit 2   (an extra is not installed)
 
 A message says what happened and where; ``hint`` says what to do next.
 """
@@ -212,11 +212,19 @@ class AnswererError(AssayError):
     http_status = 502
 
 
+class ModelServiceError(AssayError):
+    """A service that was to give vectors or scores did not, or not in a form that can be read."""
+
+    code = "model_service_failed"
+    http_status = 502
+
+
 class MissingDependencyError(AssayError):
     """An optional package is needed for this and is not installed."""
 
     code = "missing_dependency"
     http_status = 501
+    exit_code = 2
 
 
 class StorageError(AssayError):

@@ -124,6 +124,12 @@ def as_corpus(bench: Bench, given: Any) -> Outcome:
     return bench.assay("ingest", "input.jsonl", "--no-index")
 
 
+def as_prose(bench: Bench, given: Any) -> Outcome:
+    """A file that somebody asks to be read as plain text."""
+    bench.write("input.xml", given)
+    return bench.assay("ingest", "input.xml", "--format", "text", "--no-index")
+
+
 def as_document(bench: Bench, given: Any) -> Outcome:
     """The same; then the first document is shown as it is stored."""
     outcome = as_corpus(bench, given)

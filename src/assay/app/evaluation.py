@@ -24,6 +24,7 @@ from assay.errors import AssayError, ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json, decode, encode
 from assay.model.document import ID_FORM
 from assay.model.ranking import MatchName, RankByName
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.options import (
     Choice,
@@ -40,6 +41,7 @@ from assay.options import (
 )
 from assay.search.request import SEARCH_OPTIONS, address_pairs, changed, configuration_name
 from assay.settings import Settings
+from assay.tracing import Span, span
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
@@ -263,6 +265,27 @@ class EvaluationRequest:
         )
 
 
+def asked_for(
+    test_set: EvaluationRequest | TestSet | str | os.PathLike[str],
+    *,
+    options: Mapping[str, Any],
+    **given: Any,
+) -> EvaluationRequest:
+    """The request that a test set and some options in Python mean; a request says all by itself."""
+    if isinstance(test_set, EvaluationRequest):
+        usual = {one.name: one.default for one in fields(EvaluationRequest)}
+        named = [*options, *(name for name, value in given.items() if value != usual[name])]
+        if named:
+            raise UsageError(
+                f"{', '.join(named)}: the request already says everything",
+                hint="write it into the EvaluationRequest",
+            )
+        return test_set
+    if isinstance(test_set, TestSet):
+        return EvaluationRequest(test_set=test_set, options=options, **given)
+    return EvaluationRequest(test_sets=(os.fspath(test_set),), options=options, **given)
+
+
 def _written(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that a run may have, as a job keeps them: filters as people write them."""
     found: dict[str, Any] = {}
@@ -360,7 +383,7 @@ def unwatched(step: EvaluationStep) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class Evaluated(Tabular):
     """The runs of an evaluation, two of them in cross-mode, and what they could not find.
 
     ``unindexed`` says what is stored and not indexed, ``absent`` what was judged and is not there.
@@ -411,6 +434,26 @@ class Evaluated:
         """Whether anything is missing from the figures."""
         return any(one.result.degraded or one.result.failed for one in self.runs)
 
+    def records(self) -> Records:
+        """A row for each query of each run."""
+        found = [one.result.records() for one in self.runs]
+        rows = (dict(zip(one.names, row, strict=True)) for one in found for row in one.rows)
+        return Records.of(rows, notes=self.warnings)
+
+    def overview(self) -> Records:
+        """A row for each run with its measures, and what to know before believing them."""
+        rows = [
+            {
+                "run": one.info.run_id,
+                "name": one.info.name,
+                "queries": len(one.result.scores.queries),
+            }
+            | {str(measure): one.result[measure] for measure in one.result.scores.measures}
+            for one in self.runs
+        ]
+        said = (warning for one in self.runs for warning in one.result.warnings())
+        return Records.of(rows, notes=(*said, *self.warnings))
+
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready."""
         if self.modes:
@@ -438,6 +481,30 @@ def evaluate(
 
     ``before_query`` is called before each query, so that other work can go first.
     """
+    with span("assay.evaluate") as noted:
+        made = _evaluate(workspace, request, progress, before_query)
+        _note(noted, made)
+        return made
+
+
+def _note(noted: Span, made: Evaluated) -> None:
+    """Tell whoever listens what was run and what it scored."""
+    noted.note("test_set", made.runs[0].info.suite)
+    noted.note("run_ids", [one.info.run_id for one in made.runs])
+    noted.note("queries", sum(one.info.queries for one in made.runs))
+    noted.note("cached", all(one.cached for one in made.runs))
+    noted.note("failed", sum(len(one.result.failed) for one in made.runs))
+    for mode, one in (made.modes or {"": made.runs[0]}).items():
+        for measure in one.result.scores.measures:
+            noted.note(".".join(filter(None, ("metric", mode, measure.key))), one.result[measure])
+
+
+def _evaluate(
+    workspace: Workspace,
+    request: EvaluationRequest,
+    progress: EvaluationProgress,
+    before_query: Callable[[], None] | None,
+) -> Evaluated:
     if request.resume is not None:
         return evaluated(workspace, request, [_resumed(workspace, request, progress)])
     system = _system(workspace, request)
@@ -458,7 +525,7 @@ def evaluate(
 
 def check_search(workspace: Workspace, request: EvaluationRequest) -> None:
     """Refuse an evaluation of our search that could only fail: unknown fields and components."""
-    from assay.search.recorded import evaluation_options
+    from assay.search.run_config import evaluation_options
 
     searcher = workspace.searcher
     searcher.check_named(request.options)
@@ -738,7 +805,7 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
 
 def system_of_run(workspace: Workspace, info: RunInfo, *, answers: bool = False) -> System:
     """Our search as a run was made with it, on the index as it is now."""
-    from assay.search.recorded import options_from
+    from assay.search.run_config import options_from
 
     options = options_from(info.config, workspace.searcher.defaults)
     system = engine.system(workspace, options, answers=answers)

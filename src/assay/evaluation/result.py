@@ -32,12 +32,13 @@ from assay.model.codec import encode
 from assay.model.ranking import Match, falling
 from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo, Usage
 from assay.model.scoring import MATCHED_BY, Scoring
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import TestSet
 from assay.plural import counted
 
 
 @dataclass(frozen=True, eq=False)
-class EvaluationResult:
+class EvaluationResult(Tabular):
     """The scores of one evaluation; values are unrounded until printed or stored."""
 
     name: str
@@ -254,6 +255,34 @@ class EvaluationResult:
             "judged_chunker_versions": self._judged_chunkers(),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
+
+    def records(self) -> Records:
+        """A row for each query that is scored; the words of held-out queries are left out."""
+        outcomes = {one.query_id: one for one in self.outcomes}
+        hidden = self.test_set.held_out_ids
+        columns = {str(measure): self.scores.per_query(measure) for measure in self.scores.columns}
+        rows = []
+        for name in self.scores.queries:
+            query, outcome = self.test_set.by_id[name], outcomes.get(name)
+            rows.append(
+                {
+                    "run": self.name,
+                    "query_id": name,
+                    "query_text": None if name in hidden else query.query_text,
+                    "query_type": query.query_type,
+                    "group": query.group,
+                    **{measure: values[name] for measure, values in columns.items()},
+                    "results": None if outcome is None else len(outcome.results),
+                    "latency_ms": None if outcome is None else outcome.latency_ms,
+                    "degraded": None if outcome is None else outcome.degraded,
+                    "error": None if outcome is None or name in hidden else outcome.error,
+                }
+            )
+        return Records.of(rows, self.name, self.warnings())
+
+    def overview(self) -> Records:
+        """The measures, and what to know before believing them."""
+        return replace(self.scores.overview(), notes=tuple(self.warnings()))
 
     def __str__(self) -> str:
         return str(self.scores)

@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from assay import limits
+from assay import extras, limits
 from assay.ingest.columns import arranged, as_json
 from assay.ingest.documents import document_entry
 from assay.ingest.files import lines
@@ -46,7 +46,7 @@ def _separated(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
     texts = _texts(file, watch)
     head = next(texts, None)
     if head is None:
-        watch.note(f"{file}: empty")
+        watch.left_out(f"{file}: empty")
         return
     yield from separated_rows(_with(head, texts), str(file))
 
@@ -136,6 +136,7 @@ def _parquet(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
 
 def parquet_rows(table: Path | BytesIO, source: str) -> Iterator[tuple[FileLocation, Row]]:
     """The rows of parquet, in pieces."""
+    extras.require("polars")
     import polars
 
     try:
@@ -146,6 +147,6 @@ def parquet_rows(table: Path | BytesIO, source: str) -> Iterator[tuple[FileLocat
                 values = {name: as_json(value) for name, value in row.items()}
                 yield FileLocation(f"{source}[{number}]"), values
             start += ROWS
-    except (polars.exceptions.PolarsError, OSError) as problem:
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as problem:
         first = str(problem).partition("\n")[0]
         raise FileLocation(source).format_error(f"not parquet: {first:.200}") from None
