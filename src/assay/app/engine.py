@@ -344,6 +344,7 @@ def snapshot(workspace: Workspace) -> Snapshot:
         word_index=opened.words,
         sections=opened.sections,
         fields=opened.fields,
+        values=opened.values,
         chunk_ids=opened.chunk_ids,
         words=opened.words,
         model_weights=model_weights(made),
@@ -395,6 +396,7 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         content=current.content,
         sections=store.inventory.sections,
         fields=cluster.facts(current).fields,
+        values=cluster.facts(current).values,
         model_weights=model_weights(made),
         dense_model=model_name(settings, "dense", made) or "",
     )

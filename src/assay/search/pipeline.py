@@ -194,7 +194,7 @@ def respond(
         synonyms=prepared.question.synonyms,
         subject=ranking.scope.terms,
         subject_by=ranking.scope.by.value,
-        notes=prepared.reading.notes,
+        notes=(*prepared.reading.notes, *_unmet(prepared, options, ranking)),
         did_you_mean=prepared.reading.did_you_mean,
         searched_for=prepared.reading.searched_for,
         confidence=None if judged.confidence is None else round(judged.confidence, 4),
@@ -303,6 +303,17 @@ def _is_elsewhere(index: Snapshot, ranking: Ranking, name: Name) -> bool:
         return index.words is not None and any(map(index.words.frequency, name.forms))
     labels = index.labels([one.fused.key for one in ranking.boosted])
     return any(name.is_in(names) for names in {one.names for one in labels.values()})
+
+
+def _unmet(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> tuple[str, ...]:
+    """Which filters leave nothing, where nothing is left."""
+    if len(ranking) or not options.filters.metadata:
+        return ()
+    try:
+        return prepared.index.unmet(options.filters)
+    except (AssayError, OSError) as problem:
+        log.warning("the values of metadata cannot be asked for: %s", problem)
+        return ()
 
 
 def _below(judged: Judged, withheld: int) -> str:
