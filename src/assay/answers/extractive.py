@@ -42,7 +42,7 @@ from assay.evidence.confidence import (
 from assay.evidence.criteria import Side, sides_asked, sides_of
 from assay.evidence.gather import Evidence, Support, gather, names_of_document, own_drugs, unsaid
 from assay.evidence.population import age_asked, covers, groups_in, is_of_animals
-from assay.evidence.subject import Term, subject_terms
+from assay.evidence.terms import Term, subject_terms
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
 

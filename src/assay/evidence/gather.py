@@ -7,7 +7,7 @@ names each must be met, by one passage or by all of them together; where a docum
 the drugs, one about other combinations of them does not answer. Of documents about a drug, those
 that speak of the condition in question answer before those about other conditions.
 
-Whatever else names the subject (``subject.py``: a condition, its type or stage, a code) must be in
+Whatever else names the subject (``terms.py``: a condition, its type or stage, a code) must be in
 the passage or in the names of its document; in a document of the name that was asked for, other
 passages of it may have it. Who asks what a patient said is not answered by the doctor.
 """
@@ -26,7 +26,7 @@ from assay.analysis.words import analyse, vocabulary
 from assay.evidence.attributes import attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.criteria import sides_asked
-from assay.evidence.subject import Term, lacking, subject_terms
+from assay.evidence.terms import Term, lacking, subject_terms
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
 
@@ -219,7 +219,7 @@ def _on_subject(
     texts: dict[str, list[str]] = {}
     for passage, held in kept:
         if not held.by_name.isdisjoint(strict):
-            texts.setdefault(passage.chunk.doc_id, []).extend(_own_texts(passage.chunk))
+            texts.setdefault(passage.chunk.doc_id, []).extend(own_texts(passage.chunk))
     left = {doc_id: len(lacking(terms, *each)) for doc_id, each in texts.items()}
     having = {doc_id for doc_id, count in left.items() if not count}
     if having:  # the drug's own label may put half of it in other words
@@ -232,7 +232,7 @@ def _on_subject(
     return [
         (passage, held)
         for passage, held in kept
-        if passage.chunk.doc_id in having or not lacking(terms, *_own_texts(passage.chunk))
+        if passage.chunk.doc_id in having or not lacking(terms, *own_texts(passage.chunk))
     ]
 
 
@@ -243,11 +243,12 @@ def _is_trial_of(terms: Sequence[Term], chunk: Chunk) -> bool:
 
 def _nearest(terms: Sequence[Term], passages: Sequence[Passage]) -> tuple[str, ...]:
     """What the passage with most of the terms lacks."""
-    each = (lacking(terms, *_own_texts(passage.chunk)) for passage in passages)
+    each = (lacking(terms, *own_texts(passage.chunk)) for passage in passages)
     return tuple(term.text for term in min(each, key=len, default=()))
 
 
-def _own_texts(chunk: Chunk) -> tuple[str, ...]:
+def own_texts(chunk: Chunk) -> tuple[str, str, str]:
+    """What a passage says, what its document is called, and the heading above it."""
     return chunk.text, names_of_document(chunk), " ".join(_texts(chunk.metadata.get("heading")))
 
 
