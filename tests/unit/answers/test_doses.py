@@ -29,7 +29,7 @@ TEXTS = {
     "Buprenorphine patches": "Buprenorphine patches of 5 micrograms per hour stay for a week.",
     "Dulaglutide": "Start dulaglutide with 0.75 mg weekly; after four weeks 1.5 mg weekly.",
     "Flumazenil": "Flumazenil 0.2 mg intravenously each minute until the patient wakes.",
-    "Tofacitinib": "Tofacitinib is 5 mg twice daily; with creatinine clearance under 50, 5 mg a day.",
+    "Tofacitinib": "Tofacitinib: 5 mg twice daily; with creatinine clearance below 50 5 mg a day.",
     "Polymyxin B": "Polymyxin is loaded with 2 million units, then 1 million units every 12 hours.",
     "Macrogol": "Three sachets of macrogol a day soften stools.",
     "Examplostatin": "Examplostatin 20 mg each evening lowered LDL by half.",
