@@ -88,6 +88,7 @@ def configuration_page() -> str:
             one.help,
             one.kind.form,
             _yes(one.changes_results),
+            ("addresses" if one.guard_addresses else "yes") if one.guard else "",
         )
         for one in SETTINGS.values()
     ]
@@ -101,9 +102,12 @@ def configuration_page() -> str:
             "`ASSAY_RRF_K=30`), that over the nearest `assay.yaml`, that over the default. "
             "`assay config show --origin` says which holds here and why.\n",
             "*Results* marks the settings that can change a result; `assay config hash` covers "
-            "these. A secret comes from the environment only and is never shown. "
+            "these. A secret comes from the environment only and is never shown. What is marked "
+            "*trusted* holds from a file only if the file was named (`--config FILE`, "
+            "`ASSAY_CONFIG`) or trusted (`assay config trust`), since it could run code, give "
+            "secrets away or write files. "
             f"Older names still work: {older}.\n",
-            table(("setting", "default", "meaning", "allowed", "results"), rows),
+            table(("setting", "default", "meaning", "allowed", "results", "trusted"), rows),
         )
     )
 

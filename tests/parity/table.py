@@ -122,6 +122,7 @@ TABLE = (
     row("", "config show", why_not="about this machine"),
     row("", "config hash", why_not="about this machine"),
     row("", "config limits", why_not="about this machine"),
+    row("", "config trust", why_not="about this machine"),
     row("", "serve", why_not="about this machine"),
     row("", "demo", why_not="about this machine"),
 )

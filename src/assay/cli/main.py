@@ -88,11 +88,16 @@ COMMANDS: tuple[Entry, ...] = (
         "assay.cli.backup:restore",
         "Restore a backup into a new workspace, after checking it.",
     ),
-    Entry("config", "assay.cli.config", "Show settings and limits, and the hash of the settings."),
+    Entry("config", "assay.cli.config", "Show settings and limits; trust a file of settings."),
 )
 
 ERROR, USAGE, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
-EVERYWHERE = {"--home": "FOLDER", "--server": "ADDRESS", "--color": "never"}  # of all commands
+EVERYWHERE = {
+    "--home": "FOLDER",
+    "--config": "FILE",
+    "--server": "ADDRESS",
+    "--color": "never",
+}  # of all commands
 
 
 def main() -> None:

@@ -344,7 +344,7 @@ def test_a_file_may_list_them(tmp_path: Path) -> None:
         "type_weights:\n  paraphrase: {bm25: 1, titles: 3}\n",
         encoding="utf-8",
     )
-    settings = configure({}, environ={}, folder=tmp_path)
+    settings = configure({}, environ={}, file=tmp_path / "assay.yaml")
     assert settings.own_components == {"titles": "my.search:Titles", "atoms": "my.search:atoms"}
     assert settings.search.components == ("bm25", "titles")
     assert settings.search.type_weights == {"paraphrase": {"bm25": 1.0, "titles": 3.0}}
