@@ -106,12 +106,19 @@ def only_mentioned(
     diseases = [one for one in asked if one.is_specific or one.near]
     if not diseases or not _asks_more(query, diseases) or _has_product(asked, best):
         return ""
-    every = [*best, *index.more()]
-    having = _having(asked, every) or _having(diseases, every)
-    if not having or any(
-        all(_speaks_of(one, passage, every, index, sections) for one in diseases)
-        for passage in having
-    ):
+
+    def speaks(passages: Sequence[Passage]) -> bool | None:
+        having = _having(asked, passages) or _having(diseases, passages)
+        return (
+            any(
+                all(_speaks_of(one, passage, passages, index, sections) for one in diseases)
+                for passage in having
+            )
+            if having
+            else None
+        )
+
+    if speaks(best) or speaks([*best, *index.more()]) is not False:
         return ""
     return f"nothing here is about {_listed(diseases)}, which is only mentioned"
 
