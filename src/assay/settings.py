@@ -177,7 +177,7 @@ class Settings:
     dense_model: str | None = _setting(
         Maybe(Text()),
         DEFAULT_ENCODERS[0],
-        "dense model by name or folder; none for no dense",
+        "dense model by name, folder or address (http+openai:URL#MODEL); none for no dense",
         guard=_IS_SENT_TO,
         guard_addresses=True,
     )
@@ -187,6 +187,18 @@ class Settings:
         "sparse model by name or folder; none for no sparse",
         guard=_IS_SENT_TO,
         guard_addresses=True,
+    )
+    dense_key_variable: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "variable that holds the key of a dense model behind an address",
+        guard=_NAMES_KEY,
+    )
+    reranker_key_variable: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "variable that holds the key of a reranker behind an address",
+        guard=_NAMES_KEY,
     )
     database: str = _service(
         Text(),
@@ -293,6 +305,14 @@ class Settings:
     )
     shutdown_seconds: float = _service(
         Real(0, 3_600), "20", "time that running requests get to finish"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = _service(
+        Choice(("debug", "info", "warning", "error")),
+        "info",
+        "what assay serve logs; info has a line for every request",
+    )
+    log_format: Literal["json", "text"] = _service(
+        Choice(("json", "text")), "json", "lines of that log: JSON objects, or key=value for people"
     )
     query_log: Literal["off", "counts", "text"] = _service(
         Choice(("off", "counts", "text")),
@@ -420,6 +440,8 @@ _OF_SEARCH = {
         one.help[0].lower() + one.help[1:].rstrip("."),
         one.changes_results,
         aliases=one.aliases,
+        guard=_IS_SENT_TO if name == "reranker" else "",
+        guard_addresses=name == "reranker",
     )
     for name, one in RETRIEVAL_OPTIONS.items()
     if one.setting

@@ -396,6 +396,8 @@ def test_names_and_intervals_of_a_cluster() -> None:
 
 OTHER_VALUE = {
     "chunk_separator": "#",
+    "dense_key_variable": "MY_KEY",
+    "reranker_key_variable": "MY_OTHER_KEY",
     "dense_model": "all-minilm-l6-v2",
     "splade_model": "none",
     "home": "elsewhere",

@@ -36,14 +36,29 @@ def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str,
 
 
 @cache
-def abbreviations() -> frozenset[str]:
+def short_names() -> frozenset[str]:
     """The stems of abbreviations that may also be words or mean something else: ms, cf, pe."""
-    folder = files("assay") / "data" / "synonyms"
-    lines = (folder / "abbreviations.txt").read_text(encoding="utf-8").splitlines()
-    names = (name.strip() for line in lines for name in line.partition("#")[0].split(","))
     return frozenset(
-        base(name) for name in names if name.isupper() and name.isalpha() and len(name) <= _SHORT
+        base(name)
+        for names in _abbreviated()
+        for name in names
+        if name.isupper() and name.isalpha() and len(name) <= _SHORT
     )
+
+
+@cache
+def abbreviations() -> Mapping[str, tuple[str, ...]]:
+    """Every abbreviation, with all names of what it stands for."""
+    return {name: names for names in _abbreviated() for name in names if " " not in name}
+
+
+@cache
+def _abbreviated() -> tuple[tuple[str, ...], ...]:
+    """The lines of the list of abbreviations, each the names of one thing."""
+    text = (files("assay") / "data" / "synonyms" / "abbreviations.txt").read_text(encoding="utf-8")
+    lines = (line.partition("#")[0].split(",") for line in text.splitlines())
+    every = (tuple(name.strip() for name in line if name.strip()) for line in lines)
+    return tuple(names for names in every if len(names) > 1)
 
 
 @cache
@@ -55,10 +70,8 @@ def _groups() -> Mapping[tuple[str, ...], tuple[str, ...]]:
         name, arrow, usual = line.partition(" => ")
         if arrow:
             groups.setdefault(usual, {usual: None})[name] = None
-    for line in (folder / "abbreviations.txt").read_text(encoding="utf-8").splitlines():
-        names = [name.strip() for name in line.partition("#")[0].split(",") if name.strip()]
-        if len(names) > 1:
-            groups.setdefault(names[-1], {}).update(dict.fromkeys(names))
+    for names in _abbreviated():
+        groups.setdefault(names[-1], {}).update(dict.fromkeys(names))
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for group in groups.values():
         keys = [stems(name) for name in group]

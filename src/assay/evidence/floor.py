@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.analysis.asked import Kind, Name, names_asked
-from assay.analysis.conditions import abbreviations
+from assay.analysis.conditions import short_names
 from assay.analysis.drugs import is_drug
 from assay.analysis.names import is_name
 from assay.analysis.spelling import base
@@ -44,8 +44,8 @@ from assay.evidence.together import (
     things_asked,
     why_apart,
 )
-from assay.ingest.sections import section_of
 from assay.model.answers import Passage
+from assay.model.sections import section_of
 
 FLOOR = 0.05
 FLOOR_OF_WORDS = 0.02  # words alone tell less
@@ -262,7 +262,7 @@ def _says_most(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
     wanted = [
         frozenset(words)
         for text in synonyms
-        if base(text) not in abbreviations() and (words := analyse(text).terms)
+        if base(text) not in short_names() and (words := analyse(text).terms)
     ]
     return any(
         len(words_of(one.chunk, words)) >= _most(words) and _together(words, one.chunk.text)

@@ -21,8 +21,8 @@ from assay.analysis.spelling import base
 from assay.evidence.confidence import ENOUGH, meaningful
 from assay.evidence.gather import own_drugs, own_texts
 from assay.evidence.terms import Term, lacking, units
-from assay.ingest.sections import section_of
 from assay.model.answers import Passage
+from assay.model.sections import section_of
 
 SHORT = 3  # words or things that a query names
 LIKELY = 0.6  # confidence from which passages may put in other words what is asked of a disease
@@ -107,18 +107,17 @@ def only_mentioned(
     if not diseases or not _asks_more(query, diseases) or _has_product(asked, best):
         return ""
 
-    def speaks(passages: Sequence[Passage]) -> bool | None:
-        having = _having(asked, passages) or _having(diseases, passages)
-        return (
-            any(
-                all(_speaks_of(one, passage, passages, index, sections) for one in diseases)
-                for passage in having
-            )
-            if having
-            else None
+    def speaks(having: Sequence[Passage], passages: Sequence[Passage]) -> bool:
+        return any(
+            all(_speaks_of(one, passage, passages, index, sections) for one in diseases)
+            for passage in having
         )
 
-    if speaks(best) or speaks([*best, *index.more()]) is not False:
+    if speaks(_having(asked, best), best):
+        return ""
+    every = [*best, *index.more()]
+    having = _having(asked, every) or _having(diseases, every)
+    if not having or speaks(having, every):
         return ""
     return f"nothing here is about {_listed(diseases)}, which is only mentioned"
 

@@ -85,7 +85,9 @@ class Service:
         self.allowed_hosts = allowed_hosts(settings)
         self.workspace = Workspace(settings)
         self._writer = None if log else LogWriter(sys.stderr)
-        self.log = log or service_log(self._writer)
+        self.log = log or service_log(
+            self._writer, level=settings.log_level, form=settings.log_format
+        )
         self.metrics = Metrics()
         self.rates = RateLimiter(settings.rate_limit)
         self.stopping = threading.Event()

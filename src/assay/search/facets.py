@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay import limits
-from assay.ingest.sections import section_of
 from assay.model.conditions import facts_of
 from assay.model.document import Chunk
 from assay.model.query import FILTER_OPTIONS, filter_values
+from assay.model.sections import section_of
 from assay.model.values import spellings
 
 OWN_FIELDS = {
