@@ -116,7 +116,7 @@ def _encoding(data: bytes) -> str | None:
 def _main(page: Element) -> Element:
     """The part that holds what the page is about; all of it where none is marked."""
     marked = page.xpath("//main | //*[@role='main']") or page.xpath("//article")
-    if isinstance(marked, list) and len(marked) == 1 and isinstance(marked[0], Element):
+    if isinstance(marked, list) and len(marked) == 1 and isinstance(marked[0], etree._Element):
         return marked[0]
     body = page.find("body")
     return page if body is None else body

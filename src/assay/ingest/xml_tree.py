@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.extras import Late
 
+__all__ = ["Element", "etree"]
+
 if TYPE_CHECKING:
     from lxml import etree
 
