@@ -25,9 +25,9 @@ from assay.ingest.speakers import role_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.tables import table_text
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element, ElementRules, check_depth, one_line, plain
+from assay.ingest.xml_input import ElementRules, check_depth, one_line, plain
 from assay.ingest.xml_tables import is_within_table, xml_table
-from assay.ingest.xml_tree import etree
+from assay.ingest.xml_tree import Element, etree
 from assay.model.document import Document, Section, SpeakerRole
 from assay.model.sections import LABELS, LOINC, intent_of, label_of
 

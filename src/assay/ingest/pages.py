@@ -22,9 +22,9 @@ from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element, ElementRules, check_depth, one_line, plain
+from assay.ingest.xml_input import ElementRules, check_depth, one_line, plain
 from assay.ingest.xml_tables import xml_table
-from assay.ingest.xml_tree import etree
+from assay.ingest.xml_tree import Element, etree
 from assay.model.document import Document, MetadataValue
 from assay.model.sections import label_of
 

@@ -19,8 +19,7 @@ from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.pdf_lines import Line, page_lines
 from assay.ingest.tables import JOIN
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element
-from assay.ingest.xml_tree import etree
+from assay.ingest.xml_tree import Element, etree
 from assay.model.sections import label_of
 
 SUFFIXES = frozenset({".pdf"})

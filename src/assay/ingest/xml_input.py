@@ -19,8 +19,7 @@ from assay.ingest import raised
 from assay.ingest.files import blocks, whole
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
-from assay.ingest.xml_tree import Element as Element
-from assay.ingest.xml_tree import etree
+from assay.ingest.xml_tree import Element, etree
 
 # Markers in text while it is gathered; XML cannot contain them.
 BREAK = "\x01"  # a line break
