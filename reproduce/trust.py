@@ -7,9 +7,9 @@ Figures: ``right subject first`` (share of the questions whose first result is a
 ``others lifted`` (how many have a chunk about something else among the first ten that was boosted),
 ``nDCG@10`` of the right chunks, also of a class (``nDCG@10 drug``) or an intent (``nDCG@10 asking
 dosage``), ``several: each in ten`` and ``table in five`` (shares of those classes), ``nothing: said
-so`` (share of the questions about which there is nothing, where search says that), ``nothing:
-wrongly said`` (how many have something, and search says that nothing is there), and ``nothing:
-AUROC`` (how well its confidence tells those from the others).
+so`` (share of the questions about which there is nothing, where search says that), ``nothing: said
+wrongly`` (how many with an answer it says that to), and ``nothing: AUROC`` (how well its confidence
+tells those from the others).
 Run this file to see the questions that go wrong: ``python -m reproduce.trust [dev|test] [NAME]``.
 """
 
@@ -128,7 +128,7 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
         "nothing: said so": share(
             [bool(row.response.nothing_about) for row in rows if row.question.kind == NOTHING]
         ),
-        "nothing: wrongly said": float(sum(bool(row.response.nothing_about) for row in there)),
+        "nothing: said wrongly": float(sum(bool(row.response.nothing_about) for row in there)),
         "nothing: AUROC": _told_apart(rows),
     }
     return found | _by_group(_gains(there, pairs), there)

@@ -69,8 +69,8 @@ def test_figures_of_a_part() -> None:
 
 def test_nothing_said_of_a_subject_that_is_there_is_counted() -> None:
     documents = [(Document("alfa", "10 mg"), (chunk("alfa"),))]
-    assert trust.figures([asked(DOSE)], documents)["nothing: wrongly said"] == 1
-    assert trust.figures([asked(DOSE, chunk("alfa"))], documents)["nothing: wrongly said"] == 0
+    assert trust.figures([asked(DOSE)], documents)["nothing: said wrongly"] == 1
+    assert trust.figures([asked(DOSE, chunk("alfa"))], documents)["nothing: said wrongly"] == 0
 
 
 def test_an_answer_that_rests_on_another_subject_is_wrong_whatever_it_says() -> None:
