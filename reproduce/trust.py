@@ -135,9 +135,13 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
 
 
 def _told_apart(rows: list[Asked]) -> float:
-    """How well the confidence of a search tells questions with an answer from those without."""
+    """How well the confidence of a search tells questions with an answer from those without.
+
+    One that is not judged, since it names a document, is sure.
+    """
     there = [bool(row.question.documents) for row in rows]
-    value = auroc(there, [row.response.confidence or 0.0 for row in rows]).value
+    sure = (row.response.confidence for row in rows)
+    value = auroc(there, [1.0 if one is None else one for one in sure]).value
     return round(value or 0.0, 4)
 
 
