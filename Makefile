@@ -124,6 +124,14 @@ bench-eval: setup ## time what evaluating and comparing cost beyond the searches
 setup-bench: setup ## add what the benchmarks need to .venv
 	$(call ensure,bench)
 
+.PHONY: wheel package
+wheel: setup ## build the wheel into dist/
+	@$(PY) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
+
+package: setup ## install the wheel on its own, count what comes with it, and run the tutorials
+	@$(PY) -m tests.package.clean
+
 .PHONY: audit sbom install-audit
 audit: setup ## look every pinned package up for known vulnerabilities
 	$(call ensure,audit)
@@ -132,7 +140,7 @@ audit: setup ## look every pinned package up for known vulnerabilities
 sbom: setup ## write dist/sbom.json: every package that users get, with hashes (CycloneDX)
 	$(call ensure,audit)
 	@mkdir -p dist
-	@$(PY) -W ignore -m cyclonedx_py requirements requirements/base.lock --pyproject pyproject.toml \
+	@$(PY) -W ignore -m cyclonedx_py requirements requirements/all.lock --pyproject pyproject.toml \
 		--mc-type application --output-reproducible --validate -o dist/sbom.json
 	@$(PY) -c 'import json; print("dist/sbom.json:", len(json.load(open("dist/sbom.json"))["components"]), "packages")'
 
@@ -142,6 +150,7 @@ lock: ## compile requirements/*.lock again (needs uv); UPGRADE=1 takes the newes
 	@$(COMPILE) --constraint requirements/bench.lock --extra dev -o requirements/dev.lock
 	@$(COMPILE) --constraint requirements/bench.lock --extra dev --extra docs -o requirements/docs.lock
 	@$(COMPILE) --constraint requirements/bench.lock --extra dev --extra audit -o requirements/audit.lock
+	@$(COMPILE) --constraint requirements/bench.lock --extra all -o requirements/all.lock
 	@$(COMPILE) --constraint requirements/bench.lock -o requirements/base.lock
 	@! grep -nE '://|index-url|find-links' requirements/*.lock
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +49,17 @@ def _compiled(target: Path) -> bool:
     return done.returncode == 0
 
 
+def _platform() -> str:
+    """The machines that the library runs on, as wheels name them."""
+    return re.sub(r"[-.]", "_", sysconfig.get_platform())
+
+
 if __name__ == "__main__":
     if not compile_kernels():
         print("nothing was compiled (CC names a compiler): all works, more slowly", file=sys.stderr)
         sys.exit(1)
 else:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-    from packaging.tags import platform_tags
 
     class Kernels(BuildHookInterface[Any]):
         """What hatchling calls before it builds."""
@@ -62,5 +68,5 @@ else:
             """A wheel with compiled code is for this platform and any Python."""
             if self.target_name == "wheel" and compile_kernels() and version != "editable":
                 build_data["pure_python"] = False
-                build_data["tag"] = f"py3-none-{next(platform_tags())}"
+                build_data["tag"] = f"py3-none-{_platform()}"
                 build_data["artifacts"].append("src/assay/compiled/_kernels.so")

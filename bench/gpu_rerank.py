@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.encode.dependency import import_optional
 from assay.encode.encoders import open_reranker
 from assay.encode.shelf import Shelf
+from assay.extras import import_optional
 
 QUERY = "does aspirin lower the risk of a heart attack?"
 SENTENCE = "the risk of a heart attack was lower in the treated group. "
@@ -47,8 +47,8 @@ def main() -> None:
 
 def random_model(folder: Path, tokenizer: str) -> None:
     """A folder as a hub would lay it out, with weights that mean nothing."""
-    transformers = import_optional("transformers", "gpu")
-    import_optional("torch", "gpu").manual_seed(0)
+    transformers = import_optional("transformers")
+    import_optional("torch").manual_seed(0)
     config = transformers.XLMRobertaConfig(
         vocab_size=250_002, max_position_embeddings=514, type_vocab_size=1, num_labels=1
     )

@@ -7,7 +7,8 @@ Processor time, so that other programs on the machine matter less, of the questi
 has them elsewhere), each asked once; where they are not there, of the shipped test set over the
 demo corpus. *Analysis* makes a question of a query, looks its words, codes and identifiers
 up and says what no document has; *guard* tells which candidates are about the subject and lifts
-them; *floor* reads up to eight passages and says whether they are about the query at all. *First*
+them; *kinds* reads up to thirty passages where the query names a kind (type 2, chronic, non-small
+cell); *floor* reads up to eight passages and says whether they are about the query at all. *First*
 is a process that has met none of the words; *later* one that has met them all, with nothing else
 remembered: no query, no passage.
 """
@@ -37,7 +38,7 @@ from reproduce.data import WORK
 
 TRUST = Path(__file__).resolve().parents[1] / "reproduce" / "trust.yaml"
 SHIPPED = "test_set_v1"
-STAGES = ("analysis", "guard", "floor")
+STAGES = ("analysis", "guard", "kinds", "floor")
 TOGETHER = "analysis and guard"
 LIMIT_MS = 1.0
 PATIENCE_MS = 20_000

@@ -1,12 +1,15 @@
 """What do the reference pages say? They are read off the code: ``python -m docs.generate``.
 
-Commands come from their declarations, settings, limits, measures and errors from their tables, HTTP
-from the OpenAPI document, Prometheus from the registry. ``--check`` writes nothing and fails where
-a page is not what the code says; a test does the same.
+Commands and Python come from their declarations, settings, limits, measures and errors from their
+tables, HTTP from the OpenAPI document, Prometheus from the registry. ``--check`` writes nothing and
+fails where a page is not what the code says; a test does the same.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import enum
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +19,7 @@ from typing import Any
 FOLDER = Path(__file__).parent / "pages" / "reference"
 HEAD = "<!-- Written by docs/generate.py: change the code, then run make docs-reference. -->\n"
 SHOWN_VALUES = 8
+WIDE = 80
 
 Rows = Iterable[tuple[str, ...]]
 
@@ -88,6 +92,7 @@ def configuration_page() -> str:
             one.help,
             one.kind.form,
             _yes(one.changes_results),
+            ("addresses" if one.guard_addresses else "yes") if one.guard else "",
         )
         for one in SETTINGS.values()
     ]
@@ -101,9 +106,12 @@ def configuration_page() -> str:
             "`ASSAY_RRF_K=30`), that over the nearest `assay.yaml`, that over the default. "
             "`assay config show --origin` says which holds here and why.\n",
             "*Results* marks the settings that can change a result; `assay config hash` covers "
-            "these. A secret comes from the environment only and is never shown. "
+            "these. A secret comes from the environment only and is never shown. What is marked "
+            "*trusted* holds from a file only if the file was named (`--config FILE`, "
+            "`ASSAY_CONFIG`) or trusted (`assay config trust`), since it could run code, give "
+            "secrets away or write files. "
             f"Older names still work: {older}.\n",
-            table(("setting", "default", "meaning", "allowed", "results"), rows),
+            table(("setting", "default", "meaning", "allowed", "results", "trusted"), rows),
         )
     )
 
@@ -287,6 +295,166 @@ def _route(one: dict[str, Any]) -> str:
     return "\n".join([*parts, f"Answers: {answers}.\n"])
 
 
+def python_page() -> str:
+    """Every public name of Python."""
+    import assay
+    from assay import mlflow, opentelemetry, plots, pytest
+    from assay.client import Client
+    from assay.model.run_store import RunLibrary
+    from assay.search.request import SEARCH_OPTIONS
+
+    public = {name: getattr(assay, name) for name in ("open", *assay.__all__)}
+    kinds = {name: one for name, one in public.items() if inspect.isclass(one)}
+    functions = {
+        name: one for name, one in public.items() if callable(one) and not inspect.isclass(one)
+    }
+    both = [name for name in dir(Client) if _is_verb(assay.Workspace, name)]
+    options = [
+        (
+            ", ".join(map(code, (one.name, *one.aliases))),
+            _default(one.default),
+            _plain(one.kind.form),
+            _plain(one.help),
+        )
+        for one in SEARCH_OPTIONS.values()
+    ]
+    return "\n".join(
+        (
+            "# Python\n",
+            "Everything is typed: an option that does not exist, as in `search(fusin=...)`, fails "
+            "under mypy, and by name when the program runs. `assay.open()` gives a `Workspace`, "
+            "`assay.Client(address)` a service with the same verbs and the same values.\n",
+            "## Functions\n",
+            *(_function(f"assay.{name}", one) for name, one in sorted(functions.items())),
+            "## Verbs of a workspace and of a service\n",
+            *(_function(name, _member(assay.Workspace, name)) for name in both),
+            "## Runs of a workspace or a service\n",
+            *(_function(f"runs.{name}", vars(RunLibrary)[name]) for name in _own(RunLibrary)),
+            "## Verbs of a workspace alone\n",
+            *(_function(name, _member(assay.Workspace, name)) for name in ("ingest", "asearch")),
+            "## Options of a search\n",
+            "Of `search`, `why`, `answer` and `evaluate`, as keywords; `assay.SearchChanges` is "
+            "their type.\n",
+            table(("option", "default", "allowed", "meaning"), options),
+            "## Values\n",
+            "Results have `to_frame()` (polars where it is installed, otherwise pandas, or the one "
+            "that is named), `to_dict()`, and a table that notebooks show.\n",
+            *(_value(name, one) for name, one in sorted(kinds.items())),
+            *(part for module in (plots, mlflow, opentelemetry) for part in _module(module)),
+            "## assay.pytest\n",
+            f"{_plain(_prose(pytest.__doc__))}\n",
+            table(
+                ("argument of the marker", "default"),
+                (
+                    (code(f"{one.name}: {one.type}"), _usual(one))
+                    for one in dataclasses.fields(pytest.Wanted)
+                ),
+            ),
+        )
+    )
+
+
+def _is_verb(kind: type[Any], name: str) -> bool:
+    """Whether a public name is something that can be asked for; plumbing is left out."""
+    hidden = {"carry_out", "settings", "require", "archived", "present", "stored_run", "timings"}
+    return not name.startswith("_") and name not in hidden and hasattr(kind, name)
+
+
+def _own(kind: type[Any]) -> list[str]:
+    """The public functions that a class states itself."""
+    return [name for name, one in vars(kind).items() if inspect.isfunction(one) and name[0] != "_"]
+
+
+def _member(kind: type[Any], name: str) -> Any:
+    return inspect.getattr_static(kind, name)
+
+
+def _function(name: str, function: Any) -> str:
+    """A name as it is called, and what it does; a property is a name alone."""
+    about = _plain(_prose(inspect.getdoc(function) or ""))
+    if not callable(function):
+        return f"### {name}\n\n{about}\n"
+    return f"### {name}\n\n```text\n{name}{_signature(function)}\n```\n\n{about}\n"
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    """The parameters as they are written, one on a line where they are many."""
+    found = inspect.signature(function)
+    shown, starred = [], False
+    for one in found.parameters.values():
+        if one.name == "self":
+            continue
+        if one.kind is one.KEYWORD_ONLY and not starred:
+            shown.append("*")
+        starred = starred or one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
+        stars = "*" * {"VAR_POSITIONAL": 1, "VAR_KEYWORD": 2}.get(one.kind.name, 0)
+        usual = "" if one.default is one.empty else f" = {_default(one.default, bare=True)}"
+        shown.append(f"{stars}{one.name}: {one.annotation}{usual}")
+    returned = f" -> {found.return_annotation}"
+    line = f"({', '.join(shown)}){returned}"
+    if len(line) <= WIDE:
+        return line
+    return "(\n" + "".join(f"    {one},\n" for one in shown) + f"){returned}"
+
+
+def _value(name: str, kind: type[Any]) -> str:
+    """A class with its fields."""
+    about = _plain(_prose(inspect.getdoc(kind) or ""))
+    parts = [f"### assay.{name}\n", f"{about}\n"]
+    if issubclass(kind, enum.Enum):
+        parts.append(f"One of {', '.join(code(one.value) for one in kind)}.\n")
+    elif dataclasses.is_dataclass(kind):
+        listed = [
+            (code(one.name), code(one.type))
+            for one in dataclasses.fields(kind)
+            if not one.name.startswith("_")
+        ]
+        parts.append(table(("field", "type"), listed))
+    return "\n".join(parts)
+
+
+def _module(module: Any) -> list[str]:
+    """The functions of a module."""
+    own = {
+        name: one
+        for name, one in vars(module).items()
+        if inspect.isfunction(one)
+        and one.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+    return [
+        f"## {module.__name__}\n",
+        f"{_plain(_prose(module.__doc__))}\n",
+        *(_function(f"{module.__name__}.{name}", one) for name, one in own.items()),
+    ]
+
+
+def _prose(text: str | None) -> str:
+    """A docstring without its examples."""
+    kept = [
+        part for part in (text or "").split("\n\n") if not part.lstrip().startswith((">>>", "@"))
+    ]
+    return "\n\n".join(" ".join(part.split()) for part in kept)
+
+
+def _usual(one: dataclasses.Field[Any]) -> str:
+    if one.default is not dataclasses.MISSING:
+        return _default(one.default)
+    made = one.default_factory
+    return "required" if made is dataclasses.MISSING else _default(made())
+
+
+def _default(value: object, *, bare: bool = False) -> str:
+    """A default as a program writes it."""
+    if isinstance(value, enum.Enum):
+        value = value.value
+    if inspect.isfunction(value) or dataclasses.is_dataclass(value):
+        written = getattr(value, "__name__", type(value).__name__ + "()")
+    else:
+        written = repr(value)
+    return written if bare else code(written)
+
+
 def _yes(flag: bool) -> str:
     return "yes" if flag else ""
 
@@ -299,6 +467,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "limits": limits_page,
     "measures": measures_page,
     "metrics": metrics_page,
+    "python": python_page,
 }
 
 

@@ -16,10 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import assay
-from assay.ingest.sections import intent_of, label_of
 from assay.model.document import Chunk, Document, Section
 from assay.model.judgments import Qrels
 from assay.model.query import Filters
+from assay.model.sections import intent_of, label_of
 from assay.search.boost import default_lexicon, detect
 from reproduce.data import existing, indexed, json_lines, opened, ranked_ids
 from reproduce.experiment import Experiment

@@ -16,8 +16,8 @@ from assay.ingest.chunker import chunk_document
 from assay.ingest.compose import Composer
 from assay.ingest.parsed import FileLocation
 from assay.ingest.profiles import profile_named
-from assay.ingest.sections import label_of
 from assay.model.document import Chunk, Document
+from assay.model.sections import label_of
 from reproduce.data import existing, json_lines
 
 LABELS, ARTICLES, TRIALS = "spl_labels/original", "rct_tables/jats_ccby_ae", "nli4ct"

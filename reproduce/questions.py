@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.ingest.sections import label_of
 from assay.model.document import BELOW, Chunk
+from assay.model.sections import label_of
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 _NO_SECTION = "other"

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from assay.ingest.sections import label_of
 from assay.model.judgments import Qrels
+from assay.model.sections import label_of
 from reproduce.collection import trial_documents
 from reproduce.data import existing, indexed, json_lines, opened
 from reproduce.experiment import Experiment

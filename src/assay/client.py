@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote
 
 import httpx2 as httpx
@@ -46,6 +46,7 @@ from assay.app.rows import document_rows
 from assay.app.runs import outcome_of
 from assay.app.search import Freshness
 from assay.app.testsets import TestSetEntry
+from assay.app.verbs import Verbs
 from assay.cache import Cache
 from assay.durable import new_file
 from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
@@ -56,10 +57,13 @@ from assay.model.run_store import RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo, Timings
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
+from assay.search.changes import SearchChanges
 from assay.search.request import ANSWER_NAMES, SearchOptions, as_parameters
 from assay.search.response import SearchResponse
-from assay.search.why import Why
 from assay.settings import Settings, configure
+
+if TYPE_CHECKING:
+    from assay.search.why import Why
 
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
@@ -70,6 +74,7 @@ BUSY = frozenset({429, 503})
 WRONG_REQUEST = frozenset({400, 404, 409, 413, 415, 422})
 ENDED = frozenset({"complete", "failed", "cancelled"})
 WAIT_S = 3_600.0
+EVALUATION_WAIT_S = 24 * 3_600.0
 PAGE = 1_000
 IDS_AT_ONCE = 5_000
 QUERIES_AT_ONCE = 50  # they stand in the address
@@ -105,7 +110,7 @@ def connect(settings: Settings) -> Client:
     return Client(settings.server or "", key=settings.api_key, settings=settings)
 
 
-class Client:
+class Client(Verbs):
     """A service at an address; see ``assay.app.interface.Assay`` for its verbs."""
 
     def __init__(
@@ -155,21 +160,27 @@ class Client:
     # Search and answers
 
     def search(
-        self, query: str, options: SearchOptions | None = None, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> SearchResponse:
         """The best chunks for a query; ``changes`` are options of a search by name."""
         params = [("q", query), *as_parameters(changes, options)]
         return decode(SearchResponse, self.call("GET", "/v1/search", params=params))
 
     def why(
-        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
+        self,
+        query: str,
+        document: str,
+        options: SearchOptions | None = None,
+        **changes: Unpack[SearchChanges],
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
+        from assay.search.why import Why
+
         params = [("q", query), ("document", document), *as_parameters(changes, options)]
         return decode(Why, self.call("GET", "/v1/search/why", params=params))
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, **changes: Any
+        self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
         params = [("q", question), *as_parameters(changes, options, names=ANSWER_NAMES)]
@@ -208,6 +219,51 @@ class Client:
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
         return decode(StoredDocument, self.call("GET", f"/v1/documents/{_quoted(doc_id)}"))
+
+    def add(
+        self,
+        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
+        *,
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store documents and make them searchable: rows, an iterator, one row or a data frame."""
+        from assay.app import corpus
+
+        return corpus.add(
+            self, documents, profile=profile, keep_going=keep_going, progress=progress
+        )
+
+    def add_frame(
+        self,
+        frame: Any,
+        *,
+        text: str | Sequence[str],
+        id: str,  # noqa: A002 - the word that users know
+        title: str = "",
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store a data frame, a document per row; the columns that are not named are metadata."""
+        from assay.app import corpus
+        from assay.app.rows import Fields
+
+        return corpus.add(
+            self,
+            frame,
+            fields=Fields(id, text, title),
+            profile=profile,
+            keep_going=keep_going,
+            progress=progress,
+        )
+
+    def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
+        """Delete one document or several, and bring the index up to date."""
+        from assay.app import corpus
+
+        return corpus.delete(self, doc_ids, progress)
 
     def delete_documents(
         self, doc_ids: Sequence[str], progress: Progress = silent
@@ -262,12 +318,8 @@ class Client:
 
     # Evaluation
 
-    def evaluate(
-        self,
-        request: EvaluationRequest,
-        progress: EvaluationProgress | None = None,
-        *,
-        wait_s: float = 24 * 3_600.0,
+    def carry_out(
+        self, request: EvaluationRequest, progress: EvaluationProgress | None = None
     ) -> Evaluated:
         """Let the service run a test set, and read the run that it keeps.
 
@@ -290,7 +342,9 @@ class Client:
         )
         report = progress or unwatched
         result = self._done(
-            answer, wait_s, lambda stage, done, total: report(EvaluationStep(done, total))
+            answer,
+            EVALUATION_WAIT_S,
+            lambda stage, done, total: report(EvaluationStep(done, total)),
         )
         results = result["modes"].values() if "modes" in result else (result,)
         runs = [scored_run(self, one["run_id"], drawn, cached=one["cached"]) for one in results]
@@ -330,17 +384,6 @@ class Client:
     def push_run(self, packed: Mapping[str, Any]) -> dict[str, Any]:
         """Store a run that was made here; the same one again changes nothing."""
         return self.call("POST", "/v1/runs", json=dict(packed))
-
-    def compare(self, a: str, b: str, **options: Any) -> dict[str, Any]:
-        """Set two runs of the service side by side, as the service computes it."""
-        return self.call("POST", "/v1/compare", json={"a": a, "b": b, **options})
-
-    def gate(self, baseline: str, current: str, **options: Any) -> dict[str, Any]:
-        """Hold a run against a baseline; ``exit_code`` is what a build ends with."""
-        given = {name: value for name, value in options.items() if value is not None}
-        return self.call(
-            "POST", "/v1/gate", json={"baseline": baseline, "current": current, **given}
-        )
 
     def timings(
         self, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent

@@ -33,7 +33,7 @@ HTTP status a server answers with and the exit code a command ends with::
     ├── CacheUnavailableError      vector_cache_unavailable  507  exit 1
     ├── CorruptCacheError          vector_cache_corrupt      503  exit 1
     ├── UnreachableError           unreachable         502  exit 1   (another service)
-    └── MissingDependencyError     missing_dependency  501  exit 1
+    └── MissingDependencyError     missing_dependency  501  exit 2   (an extra is not installed)
 
 A message says what happened and where; ``hint`` says what to do next.
 """
@@ -212,11 +212,19 @@ class AnswererError(AssayError):
     http_status = 502
 
 
+class ModelServiceError(AssayError):
+    """A service that was to give vectors or scores did not, or not in a form that can be read."""
+
+    code = "model_service_failed"
+    http_status = 502
+
+
 class MissingDependencyError(AssayError):
     """An optional package is needed for this and is not installed."""
 
     code = "missing_dependency"
     http_status = 501
+    exit_code = 2
 
 
 class StorageError(AssayError):
@@ -318,7 +326,13 @@ class CorruptCacheError(AssayError):
 
 
 class UnreachableError(AssayError):
-    """Another service that is needed does not answer."""
+    """Another service that is needed does not answer; it may say in how many seconds it will."""
 
     code = "unreachable"
     http_status = 502
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after

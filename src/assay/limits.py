@@ -217,6 +217,12 @@ MAX_MODEL_TOKENS = _limit(
     "MAX_MODEL_TOKENS", 8192, "tokens of one text that a model may be told to read"
 )
 MAX_RERANK_PASSAGES = _limit("MAX_RERANK_PASSAGES", 1000, "passages in one call of a reranker")
+MAX_SERVICE_REPLY_BYTES = _limit(
+    "MAX_SERVICE_REPLY_BYTES", 256 * _MIB, "one reply of a service that gives vectors or scores"
+)
+MAX_REMEMBERED_TEXTS = _limit(
+    "MAX_REMEMBERED_TEXTS", 10_000, "queries and pairs whose result from a service is remembered"
+)
 MAX_ENCODE_THREADS = _limit("MAX_ENCODE_THREADS", 256, "threads that encode at the same time")
 MAX_CACHED_VECTORS = _limit(
     "MAX_CACHED_VECTORS", 5_000_000, "vectors kept per model; more are computed and not kept"
@@ -232,5 +238,11 @@ MAX_DATA_BYTES = _limit(
 MAX_ABANDONED_CALLS = _limit(
     "MAX_ABANDONED_CALLS", 8, "calls of one function that may block at the same time"
 )
+
+MAX_CONCURRENCY = _limit(
+    "MAX_CONCURRENCY", 64, "queries of an evaluation that another engine is asked at the same time"
+)
+MAX_TOOL_CALLS = _limit("MAX_TOOL_CALLS", 4, "calls of one assistant at the same time")
+MAX_RETRIES = _limit("MAX_RETRIES", 10, "times that a query which failed is asked again")
 
 TABLE: tuple[Limit, ...] = tuple(_rows)

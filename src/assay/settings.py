@@ -3,7 +3,8 @@
 ``Settings`` is the one typed class of settings: command line, environment, ``assay.yaml`` and the
 documentation are made from its fields. A flag wins over the environment, the environment over the
 nearest ``assay.yaml`` upwards, the file over the default; ``origins`` says for every setting who
-decided. An empty variable counts as unset. The options of a search are described in
+decided. An empty variable counts as unset. What could run code or give secrets away holds from a
+file only if the user named it or trusts it (``trust.py``). The options of a search are described in
 ``search/request.py`` and have their defaults here under the same names.
 """
 
@@ -47,11 +48,14 @@ from assay.search.request import (
     SearchOptions,
     check_components,
 )
+from assay.trust import is_trusted
 
 if TYPE_CHECKING:
     from assay.strict_yaml import Node, ScalarNode
 
 CONFIG_FILE = "assay.yaml"
+CONFIG_VARIABLE = "ASSAY_CONFIG"
+"""The variable that names the file to read instead of the nearest ``assay.yaml``."""
 WORKSPACE_FOLDER = ".assay"
 OF_TESTS = frozenset({"ASSAY_SHARED_DATA"})
 """Variables with our prefix that other programs than assay read."""
@@ -65,6 +69,10 @@ _TAKEN = ("answer", "boosts", "fusion", "hybrid", "rerank", "reranker", "total")
 _STRUCTURED = Names | NamedCode | Weights | WeightsBy
 """What a file may also write as a list or mapping."""
 _SECRET = Text(ends="\r\n")
+_RUNS_CODE = "can run code"
+_IS_SENT_TO = "says where queries, documents and keys are sent"
+_NAMES_KEY = "says which variable is sent as a key"
+_IS_WRITTEN = "says which file is written"
 _INDEX = Text(r"[a-z0-9][a-z0-9_-]{0,99}", "small letters, digits, - and _, 100 at most")
 _INTERVAL = Text(r"-1|[0-9]{1,6}(ms|s|m|h|d)", "a time such as 1s or 500ms, or -1")
 
@@ -74,7 +82,8 @@ class Setting:
     """One setting: its default and every source of it are text, which ``kind`` reads.
 
     ``changes_results`` says whether ``config_hash`` covers it. A secret comes from the environment
-    only and is never shown.
+    only and is never shown. ``guard`` says what harm the setting could do where somebody else wrote
+    it; with ``guard_addresses`` only addresses can.
     """
 
     name: str
@@ -84,6 +93,14 @@ class Setting:
     changes_results: bool = True
     secret: bool = False
     aliases: tuple[str, ...] = ()
+    guard: str = ""
+    guard_addresses: bool = False
+
+    def is_guarded(self, text: str) -> bool:
+        """Whether this value holds from a file only if the user trusts it."""
+        if not self.guard or text == self.default:
+            return False
+        return "://" in text if self.guard_addresses else True
 
     @property
     def env(self) -> str:
@@ -103,14 +120,25 @@ def _setting(
     *,
     changes_results: bool = True,
     secret: bool = False,
+    guard: str = "",
+    guard_addresses: bool = False,
 ) -> Any:
-    about = Setting("", kind, default, help, changes_results, secret)
+    about = Setting(
+        "",
+        kind,
+        default,
+        help,
+        changes_results,
+        secret,
+        guard=guard,
+        guard_addresses=guard_addresses,
+    )
     return field(metadata={"setting": about})
 
 
-def _service(kind: Kind, default: str, line: str, *, secret: bool = False) -> Any:
+def _service(kind: Kind, default: str, line: str, *, secret: bool = False, guard: str = "") -> Any:
     """A setting that decides who is answered, where and when, but never what the answer is."""
-    return _setting(kind, default, line, changes_results=False, secret=secret)
+    return _setting(kind, default, line, changes_results=False, secret=secret, guard=guard)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -147,15 +175,36 @@ class Settings:
         "what separates document and chunk in the ids of chunks",
     )
     dense_model: str | None = _setting(
-        Maybe(Text()), DEFAULT_ENCODERS[0], "dense model by name or folder; none for no dense"
+        Maybe(Text()),
+        DEFAULT_ENCODERS[0],
+        "dense model by name, folder or address (http+openai:URL#MODEL); none for no dense",
+        guard=_IS_SENT_TO,
+        guard_addresses=True,
     )
     splade_model: str | None = _setting(
-        Maybe(Text()), DEFAULT_ENCODERS[1], "sparse model by name or folder; none for no sparse"
+        Maybe(Text()),
+        DEFAULT_ENCODERS[1],
+        "sparse model by name or folder; none for no sparse",
+        guard=_IS_SENT_TO,
+        guard_addresses=True,
+    )
+    dense_key_variable: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "variable that holds the key of a dense model behind an address",
+        guard=_NAMES_KEY,
+    )
+    reranker_key_variable: str | None = _service(
+        Maybe(Text()),
+        "none",
+        "variable that holds the key of a reranker behind an address",
+        guard=_NAMES_KEY,
     )
     database: str = _service(
         Text(),
         "sqlite",
         "where documents and runs are kept: sqlite (a file in the workspace) or postgresql://...",
+        guard=_IS_SENT_TO,
     )
     graph_from: int = _setting(
         Whole(1, 10**9),
@@ -184,7 +233,7 @@ class Settings:
         "where the index lives: in the workspace, or on an OpenSearch cluster",
     )
     opensearch_url: str | None = _service(
-        Maybe(Text()), "none", "nodes of the cluster, with blanks between them"
+        Maybe(Text()), "none", "nodes of the cluster, with blanks between them", guard=_IS_SENT_TO
     )
     opensearch_user: str | None = _service(
         Maybe(_SECRET, none=()), "", "user at the cluster", secret=True
@@ -199,7 +248,10 @@ class Settings:
         secret=True,
     )
     opensearch_ca: Path | None = _service(
-        Maybe(PathName("file")), "none", "certificates that sign those of the nodes"
+        Maybe(PathName("file")),
+        "none",
+        "certificates that sign those of the nodes",
+        guard=_IS_SENT_TO,
     )
     opensearch_prefix: str = _service(_INDEX, "assay", "name of the alias, and how indexes begin")
     opensearch_shards: int = _service(Whole(1, 1_024), "1", "shards of a new index")
@@ -210,6 +262,7 @@ class Settings:
         NamedCode((*COMPONENTS, *_TAKEN)),
         "none",
         "components of your own, each with the factory that builds it: labels=my_search:labels",
+        guard=_RUNS_CODE,
     )
     lexicon: Path | None = _setting(
         Maybe(PathName("file")), "none", "phrases of your own that tell what a query asks for"
@@ -223,10 +276,11 @@ class Settings:
         Text(),
         "extractive",
         "who answers: extractive, the address of an OpenAI-compatible service, module:function",
+        guard=_RUNS_CODE,
     )
     answer_model: str | None = _setting(Maybe(Text()), "none", "model that answers at that address")
     answer_key_variable: str = _service(
-        Text(), "OPENAI_API_KEY", "variable that holds the key of the address"
+        Text(), "OPENAI_API_KEY", "variable that holds the key of the address", guard=_NAMES_KEY
     )
     answer_seconds: float = _service(Real(0.01, 3_600), "60", "time in which an answerer answers")
     host: str = _service(Text(), "127.0.0.1", "address that assay serve listens on")
@@ -252,6 +306,14 @@ class Settings:
     shutdown_seconds: float = _service(
         Real(0, 3_600), "20", "time that running requests get to finish"
     )
+    log_level: Literal["debug", "info", "warning", "error"] = _service(
+        Choice(("debug", "info", "warning", "error")),
+        "info",
+        "what assay serve logs; info has a line for every request",
+    )
+    log_format: Literal["json", "text"] = _service(
+        Choice(("json", "text")), "json", "lines of that log: JSON objects, or key=value for people"
+    )
     query_log: Literal["off", "counts", "text"] = _service(
         Choice(("off", "counts", "text")),
         "off",
@@ -272,9 +334,10 @@ class Settings:
         Maybe(PathName("file")),
         "none",
         "file that gets the figures of each run, for the textfile collector of Prometheus",
+        guard=_IS_WRITTEN,
     )
     pushgateway: str | None = _service(
-        Maybe(Text()), "none", "address of a Pushgateway that gets the figures"
+        Maybe(Text()), "none", "address of a Pushgateway that gets the figures", guard=_IS_SENT_TO
     )
     metrics_test_set: str | None = _service(
         Maybe(Text()),
@@ -292,6 +355,7 @@ class Settings:
         "none",
         "saved configuration whose runs set the gauges, or another engine (module:function, an "
         "address); none means the search as it is set up here",
+        guard=_RUNS_CODE,
     )
     metrics_match: Literal["exact", "doc", "span"] = _service(
         Choice(("exact", "doc", "span")),
@@ -299,7 +363,7 @@ class Settings:
         "rule by which the runs that set the gauges are scored",
     )
     server: str | None = _service(
-        Maybe(Text()), "none", "address of a service that commands talk to"
+        Maybe(Text()), "none", "address of a service that commands talk to", guard=_IS_SENT_TO
     )
     api_key: str | None = _service(Maybe(_SECRET, none=()), "", "key for that service", secret=True)
     origins: Mapping[str, str] = field(compare=False)
@@ -376,6 +440,8 @@ _OF_SEARCH = {
         one.help[0].lower() + one.help[1:].rstrip("."),
         one.changes_results,
         aliases=one.aliases,
+        guard=_IS_SENT_TO if name == "reranker" else "",
+        guard_addresses=name == "reranker",
     )
     for name, one in RETRIEVAL_OPTIONS.items()
     if one.setting
@@ -395,15 +461,18 @@ def configure(
     *,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    file: Path | None = None,
 ) -> Settings:
     """Every setting as seen from a folder; a flag that is ``None`` was not given.
 
-    Flags are values, or text as people write it.
+    Flags are values, or text as people write it. A ``file`` is read instead of the nearest
+    ``assay.yaml``, and is trusted since it was named.
     """
     base = _working_folder() if folder is None else folder.absolute()
     variables = os.environ if environ is None else environ
     given = {_known(name): value for name, value in (flags or {}).items() if value is not None}
-    path = _nearest_upwards(base, CONFIG_FILE, os.path.lexists)
+    named = _named_file(file, variables, base)
+    path = named or _nearest_upwards(base, CONFIG_FILE, os.path.lexists)
     written = _read_file(path) if path else {}
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -414,10 +483,58 @@ def configure(
             or _from_file(row, written.get(name), path)
             or _default(row, base)
         )
+    if path is not None and named is None:
+        _refuse_untrusted(path, written, origins, variables)
     return Settings(
         **{name: value for name, value in values.items() if name not in _OF_SEARCH},
         search=_search(values, origins),
         origins=MappingProxyType(origins),
+    )
+
+
+def guarded_settings(path: Path) -> dict[str, str]:
+    """What a file says that holds only if the user trusts it: the text of each such setting."""
+    return _guarded(_read_file(path))
+
+
+def nearest_file(folder: Path | None = None) -> Path | None:
+    """The ``assay.yaml`` that holds in a folder."""
+    base = _working_folder() if folder is None else folder.absolute()
+    return _nearest_upwards(base, CONFIG_FILE, os.path.lexists)
+
+
+def _guarded(written: Mapping[str, ScalarNode]) -> dict[str, str]:
+    return {n: node.text for n, node in written.items() if SETTINGS[n].is_guarded(node.text)}
+
+
+def _named_file(file: Path | None, environ: Mapping[str, str], base: Path) -> Path | None:
+    """The file that the user named, by flag or variable; one that is not there is an error."""
+    text = environ.get(CONFIG_VARIABLE, "")
+    named = file or (Path(text) if text else None)
+    if named is None:
+        return None
+    if not (base / named).is_file():
+        whose = "--config" if file else CONFIG_VARIABLE
+        raise MissingFileError(f"{named}: there is no such file", hint=f"{whose} names it")
+    return base / named
+
+
+def _refuse_untrusted(
+    path: Path,
+    written: Mapping[str, ScalarNode],
+    origins: Mapping[str, str],
+    environ: Mapping[str, str],
+) -> None:
+    """Refuse a file that sets what could do harm, unless the user trusts it."""
+    guarded = _guarded(written)
+    held = [name for name in guarded if origins[name].startswith("file ")]
+    if not held or is_trusted(path, guarded, environ):
+        return
+    first = SETTINGS[held[0]]
+    place = f"{path}:{written[first.name].line}"
+    raise ConfigError(
+        f"{place}: {first.name} {first.guard}, and this file is not trusted",
+        hint=f"if you trust whoever wrote it: assay config trust; or set {first.env} yourself",
     )
 
 
@@ -453,7 +570,7 @@ def _place(origin: str) -> str:
 
 def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
     """Variables that look like settings and are none, each with the name it resembles."""
-    known = {_variable(name) for name in (*SETTINGS, *_ALIASES)} | OF_TESTS
+    known = {_variable(name) for name in (*SETTINGS, *_ALIASES)} | OF_TESTS | {CONFIG_VARIABLE}
     others = sorted(name for name in environ if name.startswith("ASSAY_") and name not in known)
     guesses = {name: _nearest(name.removeprefix("ASSAY_").lower(), SETTINGS) for name in others}
     return {name: SETTINGS[guess].env if guess else None for name, guess in guesses.items()}
@@ -528,7 +645,7 @@ def _checked(row: Setting, given: object, subject: str, base: Path) -> Any:
     try:
         value = row.kind.read(given) if isinstance(given, str) else row.kind.accept(given)
     except ValueError:
-        shown = "what was given" if row.secret else _masked(repr(given))
+        shown = "what was given" if row.secret else mask(repr(given))
         raise _refused(row, shown, subject) from None
     return base / value if isinstance(value, Path) else value
 
@@ -590,10 +707,10 @@ def _without_secret(row: Setting, value: Any) -> Any:
     """The value, stars where it is secret or holds a password."""
     if row.secret:
         return "***" if value else None
-    return _masked(value) if isinstance(value, str) else value
+    return mask(value) if isinstance(value, str) else value
 
 
-def _masked(text: str) -> str:
+def mask(text: str) -> str:
     """The text with stars for the passwords of the addresses in it.
 
     A password may hold what should have been escaped: the user part ends at the last ``@`` before

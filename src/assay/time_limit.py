@@ -5,6 +5,10 @@ call after the other; when a call is late, the caller goes on without it and the
 another thread. The late one is left behind until its call returns, and does not keep the process
 alive. At most ``MAX_ABANDONED_CALLS`` are left behind: after that, calls are refused at once.
 
+Each thread waits for coroutines in an event loop of its own. Where several threads call the same
+client at the same time, they need one loop: a client's connections belong to the loop that made
+them (``shared_loop``).
+
 Some code works only in the thread that made it (a connection of ``sqlite3``). It says so when it is
 called, and is then called in the caller's thread, without a limit.
 """
@@ -16,7 +20,7 @@ import inspect
 import logging
 import threading
 import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from queue import SimpleQueue
 from types import TracebackType
@@ -36,8 +40,9 @@ CANCEL_S = 1.0  # time that a coroutine gets to end once it is cancelled
 class TimeLimit:
     """Calls work that gets ``seconds``; see the module's docstring. Threads may share one."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, *, shared_loop: bool = False) -> None:
         self.seconds = seconds
+        self._shared = _SharedLoop() if shared_loop else None
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._abandoned: list[_Worker] = []
@@ -57,6 +62,8 @@ class TimeLimit:
             worker.end()
             with self._lock:
                 self._abandoned.append(worker)
+            if self._shared is not None and worker.awaiting:
+                self._shared.leave()  # a coroutine blocks it
             raise TimeoutError(f"no answer within {self.seconds:g} s") from None
         except BaseException as problem:
             if not worker.busy:  # Ctrl-C may come while it still works
@@ -80,7 +87,7 @@ class TimeLimit:
                 )
             if self._idle:
                 return self._idle.pop()
-        worker = _Worker(self.seconds)
+        worker = _Worker(self.seconds, self._shared)
         weakref.finalize(self, worker.end).atexit = False
         return worker
 
@@ -94,6 +101,8 @@ class TimeLimit:
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.end()
+        if self._shared is not None:
+            self._shared.leave()
 
     def __enter__(self) -> TimeLimit:
         return self
@@ -131,13 +140,54 @@ class _LateError(Exception):
     """The call has not returned."""
 
 
+class _SharedLoop:
+    """An event loop in a thread of its own, made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for a coroutine that runs among those of other threads."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=_serve, args=(self._loop,), name="assay-loop", daemon=True
+                ).start()
+            loop = self._loop
+        try:
+            return asyncio.run_coroutine_threadsafe(work, loop).result()
+        finally:
+            work.close()
+
+    def leave(self) -> None:
+        """Let the loop end, with what still runs in it; the next coroutine gets a new one."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    loop.run_forever()
+    left = asyncio.all_tasks(loop)
+    for one in left:
+        one.cancel()
+    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+
+
 class _Worker:
     """One thread that makes one call after the other; coroutines share its event loop."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, shared: _SharedLoop | None = None) -> None:
         self._seconds = seconds
+        self._shared = shared
         self._jobs: SimpleQueue[tuple[Callable[[Resolve], Any], Future[Any]] | None] = SimpleQueue()
-        self._awaiting = False
+        self.awaiting = False
         self.busy = False
         self._thread = threading.Thread(target=self._run, name="assay-call", daemon=True)
         self._thread.start()
@@ -151,7 +201,7 @@ class _Worker:
         except TimeoutError:
             if done.done():  # the work's own, or it ended this very moment
                 return done.result()
-        if self._awaiting:  # it is being cancelled, and its loop can be used again
+        if self.awaiting:  # it is being cancelled, and its loop can be used again
             try:
                 return done.result(CANCEL_S)
             except TimeoutError:
@@ -183,11 +233,15 @@ class _Worker:
     def _resolve(self, value: Any, loop: asyncio.Runner) -> Any:
         if not inspect.isawaitable(value):
             return value
-        self._awaiting = True
+        self.awaiting = True
         try:
-            return loop.run(self._within(value))
+            if self._shared is None:
+                return loop.run(self._within(value))
+            return self._shared.run(self._within(value))
         finally:
-            self._awaiting = False
+            self.awaiting = False
+            if inspect.iscoroutine(value):
+                value.close()  # where its loop ended before it began
 
     async def _within(self, value: Awaitable[Any]) -> Any:
         limit = asyncio.timeout(self._seconds)

@@ -46,8 +46,25 @@ class UserFunction:
     digest: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class UserObject:
+    """Anything by its name; ``digest`` identifies the code of its module, where that is known."""
+
+    value: Any
+    digest: str | None
+
+
 def load_function(spec: str) -> UserFunction:
     """Import what ``module:function`` names; modules of the working folder are found, too."""
+    found = load_object(spec)
+    if not callable(found.value):
+        module, _, name = spec.partition(":")
+        raise UsageError(f"{module} has no function {name}")
+    return UserFunction(spec, found.value, found.digest)
+
+
+def load_object(spec: str) -> UserObject:
+    """Import what ``module:name`` names, whatever it is."""
     module_name, colon, name = spec.partition(":")
     if not colon or not module_name or not name:
         raise UsageError(f"{spec!r:.80} is not module:function", hint="such as my_engine:search")
@@ -56,9 +73,9 @@ def load_function(spec: str) -> UserFunction:
     found: Any = _imported(module_name)
     for part in name.split("."):
         found = getattr(found, part, None)
-    if not callable(found):
+    if found is None:
         raise UsageError(f"{module_name} has no function {name}")
-    return UserFunction(spec, found, code_digest(module_name))
+    return UserObject(found, code_digest(module_name))
 
 
 def _imported(module_name: str) -> Any:

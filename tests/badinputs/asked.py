@@ -35,7 +35,7 @@ ASKED: dict[str, str] = {
     "commands": """
         missing-file folder fifo unreadable dash closed-stdout ctrl-c compare-with-itself
         compare-versions compare-corpora baseline-0 baseline-null drop-of-5-percent
-        read-only-home no-home-variable c-locale two-processes
+        read-only-home no-home-variable c-locale two-processes latency-limit
     """,
     "security": """
         loopback-only keys-hashed keys-scoped keys-not-in-addresses body-counted caps id-form

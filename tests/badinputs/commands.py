@@ -111,6 +111,7 @@ def baseline(value: float | None) -> str:
     return json.dumps({"metrics": {"recall_at_10": value}})
 
 
+LATENCY = "eval gate --baseline good --current good --limit "
 GATE = "tests/unit/evaluation/test_gate.py::test_recall_may_drop_by_5_percent"
 
 CASES: tuple[Entry, ...] = (
@@ -150,6 +151,12 @@ CASES: tuple[Entry, ...] = (
     refused("baseline-null", as_gate, (baseline(None), "good"), "inconclusive", 4),
     refused("baseline-null/text", as_gate, ('{"metrics": {"recall_at_10": "0.8"}}', "good"), "baseline.json"),
     Covered("drop-of-5-percent", GATE),
+    refused("latency-limit", as_comparison, LATENCY + "'latency_p99=5%'", "is not a limit of latency"),
+    refused("latency-limit/share-at-all", as_comparison, LATENCY + "'latency_p95<5%'", "is not a limit of latency"),
+    refused("latency-limit/no-unit", as_comparison, LATENCY + "latency_p95=5", "is not a limit of latency"),
+    refused("latency-limit/twice", as_comparison, LATENCY + "latency_p95=5% --limit latency_p95=9ms", "has two limits"),
+    refused("latency-limit/repeats", as_comparison, LATENCY + "latency_p95=5% --latency-repeats 1000000", "latency-repeats"),
+    refused("baseline-null/times", as_gate, ('{"metrics": {}, "latency_ms": {"p95": "fast"}}', "good"), "latency_ms.p95"),
     refused("read-only-home", as_read_only, "ingest corpus.jsonl --no-index", "home", 1),
     Covered("no-home-variable", f"{MAIN}::test_no_home_variable"),
     Covered("c-locale", f"{MAIN}::test_a_locale_without_utf8"),

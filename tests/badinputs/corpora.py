@@ -11,7 +11,7 @@ import zipfile
 import zstandard
 
 from tests.badinputs.case import Covered, Entry, accepted, refused
-from tests.badinputs.ways import as_article, as_corpus, as_document, as_folder, as_found
+from tests.badinputs.ways import as_article, as_corpus, as_document, as_folder, as_found, as_prose
 
 BLANK = b" " * 99_999 + b"\n"
 SOUND = '{"doc_id": "d1", "title": "T", "text": "warfarin dose"}\n'
@@ -63,6 +63,11 @@ LAUGHS = f'<!DOCTYPE article [<!ENTITY e0 "ha">{ENTITIES}]><article><body>&e9;</
 OUTSIDE = (
     '<!DOCTYPE article [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     "<article><body><p>&x;</p></body></article>"
+)
+CITED = (
+    '<!DOCTYPE PubmedArticleSet [<!ENTITY x SYSTEM "file:///etc/passwd">]><PubmedArticleSet>'
+    "<PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>&x;</ArticleTitle>"
+    "</Article></MedlineCitation></PubmedArticle></PubmedArticleSet>"
 )
 SOUND_INDEX = "tests/unit/index/test_vector_checks.py"
 
@@ -122,5 +127,20 @@ CASES: tuple[Entry, ...] = (
     refused("archive-bomb/parquet", as_folder, {"a.parquet": b"PAR1 x"}, "not parquet"),
     refused("archive-bomb/csv", as_folder, {"a.csv": b"id,text\n1,a,b\n"}, "3 cells, but 2 columns"),
     refused("xml-deep/medline", as_article, "<PubmedArticleSet>" + "<a>" * 5000, "input.xml"),
+    refused("xml-laughs/medline", as_article, LAUGHS.replace("article", "PubmedArticleSet"), "input.xml"),
+    refused("xml-outside/medline", as_article, CITED, "the XML declares entities"),
+    refused("xml-laughs/ctgov", as_article, LAUGHS.replace("article", "clinical_study"), "input.xml"),
+    refused("xml-deep/ctgov", as_article, "<clinical_study>" + "<a>" * 5000, "input.xml"),
+    refused("half-last-line/fhir", as_folder, {"a.json": b'{"resourceType": "Bundle", "entry": ['}, "a.json"),
+    refused("half-last-line/ndjson", as_folder, {"a.ndjson": b'{"resourceType": "Patient"}\n{"resou'}, "a.ndjson:2"),
+    refused("half-last-line/csv", as_folder, {"a.csv": b'id,text\n1,"open'}, "a.csv"),
+    refused("text-missing/csv", as_folder, {"a.csv": b"id,year\n1,2019\n"}, "a.csv"),
+    refused("text-missing/langchain", as_corpus, '{"page_content": null, "metadata": {}}\n', "input.jsonl:1"),
+    refused("id-dotdot/csv", as_folder, {"a.csv": b"id,text\n../../etc,x\n"}, "a.csv:2"),
+    refused("archive-links/zip", as_folder, {"b.zip": zipped("/etc/passwd")}, "b.zip"),
+    refused("archive-bomb/empty", as_folder, {"b.zip": b""}, "b.zip"),
+    refused("html-unclosed/as-text", as_prose, "<a><b>dose</b>", "this is XML or HTML, and not prose"),
+    refused("html-script/as-text", as_prose, "<!DOCTYPE html><script>alert(1)</script>", "this is HTML"),
+    refused("xml-outside/as-text", as_prose, OUTSIDE, "this is HTML, and not prose"),
     refused("xml-deep/html", as_folder, {"a.html": b"<html>" + b"<div>" * 5000}, "a.html"),
 )  # fmt: skip

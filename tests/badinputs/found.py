@@ -15,7 +15,7 @@ from assay.evaluation.baseline import side_of_file
 from assay.index.manifest import load
 from assay.measures.parse import parse_measures
 from tests.badinputs.case import Entry, Outcome, accepted, refused
-from tests.badinputs.ways import Bench
+from tests.badinputs.ways import Bench, as_folder
 from tests.unit.testsets.samples import golden
 
 
@@ -116,4 +116,5 @@ CASES: tuple[Entry, ...] = (
     refused("measure-digits", as_measure, f"Recall(rel={'9' * 40})@100", "between 1 and 1000"),
     refused("measure-more-digits", as_measure, f"Recall(rel={'9' * 5000})@100", "not a whole number"),
     refused("measure-infinite", as_measure, "RBP(p=1e999)", "not a number"),
+    refused("fhir-entries", as_folder, {"a.json": b'{"resourceType": "Bundle", "entry": 7}'}, "no list"),
 )  # fmt: skip

@@ -6,8 +6,10 @@ import json
 
 from tests.badinputs.case import Entry, accepted, refused
 from tests.badinputs.ways import (
+    as_csv_set,
     as_indexed_set,
     as_json_set,
+    as_lines_set,
     as_named_query,
     as_settings,
     as_two_runs,
@@ -152,6 +154,20 @@ CASES: tuple[Entry, ...] = (
         lambda: HEAD + "".join(query(f"q{at}") for at in range(10_000)), "10,000 queries",
     ),
     refused("0-queries", as_yaml_set, "name: t\nversion: v1\nqueries: []\n", "holds no query"),
+    refused("csv/no-query", as_csv_set, "docid,rating\nd1,3\n", "input.csv:2: no query in this row (it has docid"),
+    refused("csv/ragged", as_csv_set, "query,docid,rating\nq,d1\n", "input.csv:2: 2 cells, but 3 columns"),
+    refused("csv/grade", as_csv_set, "query,docid,rating\nq,d1,10\n", "input.csv:2: q0001: the grade of d1 is 10"),
+    refused("csv/grade-nan", as_csv_set, "query,docid,rating\nq,d1,nan\n", "is 'nan', not a number"),
+    refused("csv/latin-1", as_csv_set, b"query,docid\nq\xe9,d1\n", "input.csv:2: not UTF-8"),
+    refused("csv/nul", as_csv_set, b"query,docid\nq\0,d1\n", "input.csv:2: a NUL character"),
+    refused("csv/quote-open", as_csv_set, 'query,docid\n"q,d1\n', "not CSV"),
+    refused("csv/twice", as_csv_set, "query,docid,rating\nq,d1,1\nq,d1,2\n", "input.csv:3: q0001: d1 is judged twice"),
+    accepted("csv/bom-and-crlf", as_csv_set, b"\xef\xbb\xbfQuery Text;Doc ID;Rating\r\nq;d1;3\r\n", "sound; 1 query"),
+    refused("lines/cut", as_lines_set, '{"query": "q", "relevant": ["d1"]}\n{"query"', "input.jsonl:2"),
+    refused("lines/key-twice", as_lines_set, '{"query": "q", "query": "r", "relevant": ["d1"]}\n', "twice"),
+    refused("lines/nested", as_lines_set, '{"query": "q", "relevant": [["d1"]]}\n', "is not the id of a document"),
+    refused("lines/texts-only", as_lines_set, '{"user_input": "q", "reference_contexts": ["x"]}\n', "only their texts"),
+    refused("lines/list", as_lines_set, "[1]\n", "input.jsonl:1: a row is an object"),
     accepted(
         "1-query", as_two_runs,
         ("q1 0 a 1\n", "q1 Q0 a 1 1 t\n", "q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n"), "RR@10",

@@ -64,6 +64,18 @@ def as_json_set(bench: Bench, given: Any) -> Outcome:
     return bench.assay("testset", "validate", "input.json")
 
 
+def as_csv_set(bench: Bench, given: Any) -> Outcome:
+    """The same as a table."""
+    bench.write("input.csv", given)
+    return bench.assay("testset", "validate", "input.csv")
+
+
+def as_lines_set(bench: Bench, given: Any) -> Outcome:
+    """The same as JSON lines."""
+    bench.write("input.jsonl", given)
+    return bench.assay("testset", "validate", "input.jsonl")
+
+
 def as_named_query(bench: Bench, given: tuple[str, str]) -> Outcome:
     """A test set whose query is asked for by the id that a person wrote."""
     text, name = given
@@ -110,6 +122,12 @@ def as_corpus(bench: Bench, given: Any) -> Outcome:
     """A file of documents, one on each line."""
     bench.write("input.jsonl", given)
     return bench.assay("ingest", "input.jsonl", "--no-index")
+
+
+def as_prose(bench: Bench, given: Any) -> Outcome:
+    """A file that somebody asks to be read as plain text."""
+    bench.write("input.xml", given)
+    return bench.assay("ingest", "input.xml", "--format", "text", "--no-index")
 
 
 def as_document(bench: Bench, given: Any) -> Outcome:

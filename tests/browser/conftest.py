@@ -71,7 +71,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         _fill(workspace, home)
     service = Service(config, service_log(io.StringIO()))
     app = create_app(service)
-    with TestClient(app, base_url="http://localhost") as client:
+    with TestClient(app, base_url="http://localhost", client=("127.0.0.1", 50_000)) as client:
         _runs(client)
         listener = socket.create_server(("127.0.0.1", 0))
         quiet = uvicorn.Config(app, log_config=None, lifespan="off", access_log=False, ws="none")

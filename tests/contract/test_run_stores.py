@@ -16,5 +16,5 @@ def test_sqlite(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_postgresql(postgresql: str) -> None:
-    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'assay[postgres]'")
+    pytest.importorskip("psycopg", reason="it takes pip install 'assay-search[postgres]'")
     check_run_store(lambda: SqlRunStore(postgresql))

@@ -1,7 +1,9 @@
 """Do the examples of the pages run, as they stand there?
 
 ``sh`` blocks run in one folder in the order of the navigation, by words only so that it is quick;
-``python`` blocks run in the same folder. Blocks that need something else are marked ``text``.
+``python`` blocks run in the same folder, and those that follow each other are cells of one
+notebook. Of ``text`` blocks and of the README, each command runs on its own, unless ``ELSEWHERE``
+says what it needs that is not here; ``tests/unit/test_docs.py`` looks at the words of those.
 """
 
 from __future__ import annotations
@@ -10,38 +12,24 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = ROOT / "docs" / "pages"
-BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
-WORDS_ONLY = {
-    "ASSAY_COMPONENTS": "bm25",
-    "ASSAY_DENSE_MODEL": "none",
-    "ASSAY_SPLADE_MODEL": "none",
-    "ASSAY_RESAMPLES": "200",
-    "ASSAY_COMPONENT_TIMEOUT_MS": "10000",
-}
+from tests.docs.pages import BLOCK, NAV, PAGES, ROOT, WORDS_ONLY, blocks
+
+SHELL = ["bash", "-euo", "pipefail", "-c"]
 
 
-def listed(nav: Any) -> list[str]:
-    """The pages of the navigation, in order."""
-    if isinstance(nav, str):
-        return [nav]
-    values = nav.values() if isinstance(nav, dict) else nav
-    return [page for value in values for page in listed(value)]
-
-
-NAV = listed(tomllib.loads((ROOT / "zensical.toml").read_text())["project"]["nav"])
-
-
-def blocks(page: str, *languages: str) -> list[tuple[str, str]]:
-    text = (PAGES / page).read_text(encoding="utf-8")
-    return [(language, body) for _, language, body in BLOCK.findall(text) if language in languages]
+def programs(page: str) -> list[tuple[str, str]]:
+    """What runs at once: a block of the shell, or cells of Python with no shell between them."""
+    found: list[tuple[str, str]] = []
+    for language, body in blocks(page, "sh", "python"):
+        if found and found[-1][0] == language == "python":
+            found[-1] = (language, f"{found[-1][1]}\n{body}")
+        else:
+            found.append((language, body))
+    return found
 
 
 def test_every_page_is_in_the_navigation_and_there() -> None:
@@ -60,33 +48,137 @@ def test_links_lead_somewhere(page: str) -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with ``assay`` on the path, shared by all pages."""
-    made = tmp_path_factory.mktemp("reader")
+    return with_assay(tmp_path_factory.mktemp("reader"))
+
+
+def with_assay(made: Path) -> Path:
     tool = made / "bin" / "assay"
     tool.parent.mkdir()
     tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n')
     tool.chmod(0o755)
+    (made / "home").mkdir()
     return made
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    """What a reader has who has just installed assay: a clean home, and no model."""
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")},
+        **WORDS_ONLY,
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "src"),
+        "HOME": str(folder / "home"),
+    }
+
+
+def run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment_of(folder),
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command[-1]}\n{done.stdout}\n{done.stderr}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in NAV if blocks(page, "sh", "python")])
 def test_examples_run(page: str, folder: Path) -> None:
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")},
-        **WORDS_ONLY,
-        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT / "src"),
-    }
-    shell = ["bash", "-euo", "pipefail", "-c"]
-    for language, body in blocks(page, "sh", "python"):
-        command = [*shell, body] if language == "sh" else [sys.executable, "-c", body]
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
-        assert done.returncode == 0, f"{body}\n{done.stdout}\n{done.stderr}"
+    for language, body in programs(page):
+        run([*SHELL, body] if language == "sh" else [sys.executable, "-c", body], folder)
+
+
+ELSEWHERE = {
+    "a model": r"--rerank\b|eval tune|models pull|--per-component",
+    "a service, or it is one": r"^assay serve|--server|--retriever http|--publish|--answerer http",
+    "two people who judge": r"testset (sample|pool|agreement|adjudicate|refresh)|ward_v2|annotate",
+    "a database server": r"^pg_|DATABASE",
+    "a cluster": r"^howto/cluster",
+    "Docker": r"^docker",
+    "root": r"^howto/systemd",
+    "a registry, or make": r"^(pip|make)\b",
+    "a place of its own": r"^export|/var/lib|^curl",
+    "no shell": r"^(error|hint|note|workspace\.|#|[a-z_]+:)",
+}
+GIVEN = """
+cp -r "$(assay demo --corpus)" trials
+assay ingest trials
+assay eval run -t test_set_v1 --tag baseline
+assay eval export latest --trec > results.trec
+mkdir runs
+set -- $(assay demo --paths)
+cp "$1" judgments.jsonl; cp "$1" qrels.txt; cp "$2" "$3" runs; cp "$2" "$3" .
+cat > ward.yaml <<END
+name: ward
+version: v1
+queries:
+- {query_id: q1, query_text: dose, relevant_docs: [{doc_id: label-nephrava, grade: 1}]}
+END
+"""
+
+
+def single_commands() -> list[tuple[str, str]]:
+    """Each command of a text block and of the README, with its page."""
+    found = []
+    sources = {page: PAGES / page for page in NAV if not page.startswith("reference/")}
+    for name, file in {**sources, "README.md": ROOT / "README.md"}.items():
+        text = file.read_text(encoding="utf-8")
+        for _, language, body in BLOCK.findall(text):
+            if language in ("text", ""):
+                lines = re.sub(r"\\\n\s*", " ", body).splitlines()
+                given = [line.strip() for line in lines if not line.startswith("$ ")]
+                if not any(line.startswith("$ ") for line in lines):  # else it shows what comes
+                    found += [(name, line) for line in given if line]
+    return found
+
+
+def elsewhere(page: str, line: str) -> str | None:
+    """What a command needs that is not here."""
+    known = ELSEWHERE.items()
+    return next(
+        (what for what, form in known if any(map(re.compile(form).search, (page, line)))), None
+    )
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with documents, runs and judgments, as whoever reads a how-to has them."""
+    made = with_assay(tmp_path_factory.mktemp("furnished"))
+    run([*SHELL, GIVEN], made)
+    return made
+
+
+HERE = [(page, line) for page, line in single_commands() if elsewhere(page, line) is None]
+
+
+def test_what_needs_something_else_is_a_part_of_the_commands() -> None:
+    every = single_commands()
+    assert len(HERE) >= 15
+    for what, form in ELSEWHERE.items():
+        assert any(re.search(form, text) for one in every for text in one), f"nothing needs {what}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "line"), HERE, ids=[line[:50] for _, line in HERE])
+def test_every_other_command_runs(page: str, line: str, furnished: Path) -> None:
+    assert page
+    run([*SHELL, line], furnished)
+
+
+@pytest.mark.slow
+def test_the_tutorial_of_python_draws(folder: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra plots is not installed")
+    page = "tutorial/python.md"
+    cells = [body for _, body in blocks(page, "python")]
+    (plots,) = [body for _, body in blocks(page, "text") if body.startswith("from assay import")]
+    (gate,) = [cell for cell in cells if "workspace.gate(" in cell]
+    before = cells[: cells.index(gate)]
+    place = folder / "drawn"
+    place.mkdir()
+    with_assay(place)
+    run([sys.executable, "-c", "\n".join([*before, plots])], place)
+    for name in ("forest", "differences", "trend", "waterfall"):
+        assert (place / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from assay.annotation.exchange import read_grades
 from assay.annotation.sample_file import read_sample
 from assay.app.layout import Layout
 from assay.app.testsets import add_query
 from assay.evaluation.baseline import side_of_file
+from assay.mcp.server import Server
 from assay.measures.parse import parse_measures
 from assay.model.testset import HeldOut
 from assay.testsets.load import Reading, ReadOptions, parse_test_set, read_test_set
 from assay.testsets.write import as_plain, as_yaml
 from tests.fuzz.harness import Harness
 from tests.unit.testsets.samples import fifty, golden
+
+if TYPE_CHECKING:
+    from assay.app.interface import Assay
 
 THREE = replace(fifty(), queries=fifty().queries[:3], held_out=HeldOut(1, ("q001",)))
 YAML = as_yaml(THREE).encode()
@@ -61,10 +67,36 @@ def _told(reading: Reading) -> str:
     return "problems" if reading.problems else "set"
 
 
+ROWS = (
+    b'query,docid,rating\nheart attack,d1,3\n"dose, renal",d2,0\n',
+    b'{"user_input": "x", "reference_context_ids": ["d1", "d2"]}\n{"query": "y", "qrels": {"d": 1}}\n',
+    b'{"queries": {"a": "x"}, "relevant_docs": {"a": ["d1"]}}\n',
+)
+MESSAGES = (
+    b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}\n',
+    b'{"jsonrpc": "2.0", "id": "a", "method": "tools/list"}\n',
+    b'{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search", "arguments": {"k": 3}}}\n',
+)
+
+
 def read_set(path: Path, rng: random.Random) -> str:
     """As YAML, as JSON, and as an upload whose form is told by content."""
     source = rng.choice(("t.yaml", "t.json", "upload"))
     return _told(parse_test_set(path.read_bytes(), source=source))
+
+
+def read_set_rows(path: Path, rng: random.Random) -> str:
+    """As a table, as JSON lines, and as an upload whose form is told by content."""
+    source = rng.choice(("t.csv", "t.jsonl", "t.parquet", "upload"))
+    return _told(parse_test_set(path.read_bytes(), source=source))
+
+
+def read_message(path: Path, rng: random.Random) -> str:
+    """What an assistant sends, to a server without a workspace."""
+    del rng
+    said = io.BytesIO()
+    Server(cast("Assay", None), io.BytesIO(path.read_bytes()), said).run()
+    return "answered" if said.getvalue() else "nothing"
 
 
 def read_beir_set(path: Path, rng: random.Random) -> str:
@@ -123,6 +155,9 @@ HARNESSES = (
              json.dumps({"golden": GOLDEN}).encode(), json.dumps(WORKFLOW).encode()), share=2),
     Harness("beir-set", "testset.public: BEIR", "public collections", read_beir_set,
             (b'{"_id": "q1", "text": "x"}\n', b"query-id\tcorpus-id\tscore\nq1\ta\t1\n")),
+    Harness("set-rows", "testset.rows: Quepid, ragas, JSON lines", "exported by other tools", read_set_rows,
+            ROWS),
+    Harness("mcp", "mcp.server", "sent by an assistant", read_message, MESSAGES),
     Harness("trec-set", "testset.public: topics", "three forms told by content", read_topics, TOPICS),
     Harness("saved-query", "app.testsets.add_query", "a page appends to what a person edits", add_to_set,
             (YAML,)),

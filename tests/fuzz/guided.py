@@ -14,7 +14,7 @@ from importlib import util
 from pathlib import Path
 
 MEMORY_MIB = 4096
-HINT = "atheris is not here: pip install 'assay[fuzz]', or leave --guided out"
+HINT = "atheris is not here: pip install 'assay-search[fuzz]', or leave --guided out"
 
 
 def guided(name: str, seconds: float) -> int:

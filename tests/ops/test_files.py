@@ -70,9 +70,10 @@ def test_the_labels_of_the_alerts_are_shown() -> None:
         ["promtool", "test", "rules", "prometheus/alerts_test.yml"],
         ["promtool", "check", "rules", "prometheus/alerts.yml"],
         ["promtool", "check", "config", "prometheus/prometheus.yml"],
+        ["promtool", "check", "config", "--syntax-only", "prometheus/compose.yml"],
         ["amtool", "check-config", "prometheus/alertmanager.yml"],
     ],
-    ids=lambda command: " ".join(command[:3]),
+    ids=" ".join,
 )
 def test_the_tools_of_prometheus_agree(command: list[str]) -> None:
     if shutil.which(command[0]) is None:
@@ -104,7 +105,7 @@ def test_the_image_is_built_as_linters_ask() -> None:
             assert "--no-cache-dir" in line
         assert not re.match(r"(ADD|MAINTAINER)\b", line)
         assert not re.search(r"\b(sudo|curl|wget)\b", line)
-    locked = next(line for line in lines if "base.lock" in line and line.startswith("RUN"))
+    locked = next(line for line in lines if "all.lock" in line and line.startswith("RUN"))
     assert "--require-hashes" in locked
     final = lines[lines.index(stages[-1]) :]
     users = [line for line in final if line.startswith("USER ")]
@@ -136,7 +137,8 @@ def test_containers_are_confined() -> None:
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
         assert not service["user"].startswith("0")
-        assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+    assert services["prepare"]["network_mode"] == "none"
 
 
 def test_the_unit_is_confined_and_starts_a_command_that_exists() -> None:
@@ -166,12 +168,13 @@ def test_the_image_says_whether_it_is_well() -> None:
 def test_every_image_has_a_version_and_every_container_an_end() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     for name, service in services.items():
-        built = "build" in service
+        built = service["image"] == services["prepare"]["image"]
         assert built or re.search(r":v?\d[\w.-]*$|@sha256:[0-9a-f]{64}$", service["image"]), name
-    ours = services["assay"]
-    assert ours["pids_limit"] <= 512
-    assert ours["mem_limit"]
-    assert any(place.startswith("/tmp:") for place in ours["tmpfs"])  # the root is read-only
+    for ours in (services["prepare"], services["assay"]):
+        assert ours["pids_limit"] <= 512
+        assert ours["mem_limit"]
+        assert any(place.startswith("/tmp:") for place in ours["tmpfs"])  # the root is read-only
+    assert "build" in services["prepare"]
     assert int(ours["stop_grace_period"].removesuffix("s")) > shutdown_seconds()
 
 

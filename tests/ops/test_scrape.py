@@ -64,16 +64,16 @@ def test_prometheus_scrapes_the_service(tmp_path: Path) -> None:
         ]  # fmt: skip
         with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as prometheus:
             try:
-                recall = _wait_for(port, 'medicalkg_retrieval_recall_at_k{k="10"}')
+                recall = wait_for(port, 'medicalkg_retrieval_recall_at_k{k="10"}')
                 assert recall == "0.5"
-                assert _wait_for(port, "up{job='assay'}") == "1"
+                assert wait_for(port, "up{job='assay'}") == "1"
                 pending = _alert(port, "AssayRecallLow")
                 assert pending["state"] == "pending"  # it fires after 15 minutes
             finally:
                 prometheus.terminate()
 
 
-def _wait_for(port: int, query: str) -> str:
+def wait_for(port: int, query: str) -> str:
     until = time.monotonic() + 30
     while time.monotonic() < until:
         try:

@@ -49,6 +49,8 @@ TABLE = (
     row("corpus.add_documents", "", "POST /v1/documents", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
     row("corpus.list_documents", "corpus list", "GET /v1/documents", server=True, test="test_corpus.py::test_a_page_of_documents"),
     row("corpus.document", "corpus show", "GET /v1/documents/{doc_id}", server=True, test="test_corpus.py::test_a_document"),
+    row("corpus.add", server=True, why_not="add_documents with the names of fields", test="test_corpus.py::test_documents_come_in_and_go"),
+    row("corpus.delete", server=True, why_not="delete_documents of one id or many", test="test_corpus.py::test_documents_come_in_and_go"),
     row("corpus.delete_documents", "corpus delete", "DELETE /v1/documents/{doc_id}", "POST /v1/documents/delete", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
     row("workspace.Workspace.present", "", "POST /v1/chunks/present", "POST /v1/chunks/places", server=True, why_not=PARTS),
     row("index.index_card", "index info", "GET /v1/index", server=True, test="test_corpus.py::test_the_index"),
@@ -122,7 +124,9 @@ TABLE = (
     row("", "config show", why_not="about this machine"),
     row("", "config hash", why_not="about this machine"),
     row("", "config limits", why_not="about this machine"),
+    row("", "config trust", why_not="about this machine"),
     row("", "serve", why_not="about this machine"),
+    row("", "mcp", server=True, test="test_mcp.py::test_tools_say_what_python_says", why_not="a pipe to an assistant on this machine"),
     row("", "demo", why_not="about this machine"),
 )
 INTERFACE = {
@@ -130,7 +134,8 @@ INTERFACE = {
     "search": "workspace.Workspace.search", "why": "workspace.Workspace.why", "answer": "workspace.Workspace.answer",
     "sections": "search.options_of_caller", "freshness": "search.options_of_caller",
     "documents": "corpus.list_documents", "document": "corpus.document", "delete_documents": "corpus.delete_documents",
-    "add_documents": "corpus.add_documents", "index_card": "index.index_card", "check_index": "index.check_index",
+    "add_documents": "corpus.add_documents", "add": "corpus.add", "add_frame": "corpus.add", "delete": "corpus.delete",
+    "index_card": "index.index_card", "check_index": "index.check_index",
     "write_index": "index.write_index", "models": "models.list_models", "backup": "backup.back_up",
     "test_sets": "testsets.list_sets", "evaluate": "evaluation.evaluate", "runs": "runs.list_runs",
     "stored_run": "runs.outcomes", "archived": "workspace.Workspace.present",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+import polars
 import pytest
 
 import assay
@@ -155,6 +156,13 @@ def test_documents_come_in_and_go(
     assert (deleted["deleted"], deleted["chunks"]) == (2, 2)
     assert settled(encode(there.add_documents(new, profile="text"))) == added
     assert settled(encode(there.delete_documents(["new", "other", "new"]))) == deleted
+    frame = polars.DataFrame([{"nr": row["doc_id"], "note": row["text"]} for row in new])
+    for way in (here, there):
+        assert settled(encode(way.add(iter(new), profile="text"))) == added
+        assert settled(encode(way.delete(["new", "other"]))) == deleted
+        assert settled(encode(way.add_frame(frame, text="note", id="nr", profile="text"))) == added
+        assert settled(encode(way.delete("new")))["deleted"] == 1
+        assert settled(encode(way.delete("other")))["deleted"] == 1
     body = {"documents": new, "profile": "text"}
     assert settled(http("POST", "/v1/documents", json=body)) == added
     ids = {"doc_ids": ["new", "other"]}

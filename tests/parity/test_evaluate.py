@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from assay.app import comparison
 from assay.app.comparison import AbRequest
 from assay.app.evaluation import EvaluationRequest, request_fields
+from assay.app.gate import GateRequest, gate
 from assay.app.statistics import Statistics
 from assay.app.workspace import open_workspace
 from assay.cli.main import run
@@ -247,6 +249,29 @@ def test_two_configurations_are_timed_in_turn_on_every_surface(
     timed = answer.json()
     assert timed["latency"]["repeats"] == 2
     assert set(timed["latency"]["pairs"]) == {f"q{n}" for n in range(1, 7)}
+    # a gate times the configurations in the same way
+    limits = ("latency_mean=100%", "latency_p95<60000ms")
+    flags = [word for one in limits for word in ("--limit", one)]
+    gated = ["eval", "gate", "--baseline", runs["a"], "--current", runs["b"], *flags]
+    ruled = []
+    for where in (["--home", str(home)], ["--server", address]):
+        capsys.readouterr()
+        run([*where, *gated, "--latency-repeats", "2", "--json"])
+        ruled.append(json.loads(capsys.readouterr().out))
+    asked_gate = {"baseline": runs["a"], "current": runs["b"], "limits": limits}
+    sent = httpx.post(f"{address}/v1/gate", json={**asked_gate, "latency_repeats": 2}, timeout=60)
+    assert sent.status_code == 200, sent.text
+    for one in (*ruled, sent.json()):
+        slower, ceiling = one["checks"]
+        assert (slower["measure"], slower["ci"] is not None) == ("latency_mean", True)
+        assert "not measured together" not in slower["explanation"]
+        assert (ceiling["limit"], ceiling["outcome"]) == ("<60000ms", "passed")
+    untimed = httpx.post(f"{address}/v1/gate", json=asked_gate, timeout=60).json()
+    with Client(address) as service:
+        held = GateRequest(baseline=runs["a"], current=runs["b"], limits=limits)
+        assert gate(service, held).to_dict() == untimed
+    page = httpx.get(f"{address}/gate", params={**asked_gate, "limits": " ".join(limits)})
+    assert untimed["checks"][0]["explanation"] in html.unescape(page.text)
     # the same times again, through Python with a service
     pairs = decode(Timings, {"pairs": timed["latency"]["pairs"], "repeats": 2})
     monkeypatch.setattr(Client, "timings", lambda self, a, b, **options: pairs)

@@ -24,7 +24,6 @@ from assay.evaluation.history import HistoryOptions
 from assay.evaluation.scores import shown
 from assay.render.numbers import signed
 from assay.render.run_file import trec_run
-from assay.render.runs import history_json
 from tests.unit.http.process import ServiceProcess
 
 KINDS = ("exact_term", "paraphrase", "complex_clinical")
@@ -299,7 +298,8 @@ VERBS: dict[str, Verb] = {
 def _history(assay: Assay) -> Any:
     measures = "nDCG@10 Recall@10 MRR"
     chosen = HistoryOptions(part="all")
-    return history_json(runs.history(assay, "clinic", measures=measures, options=chosen, limit=2))
+    found = runs.history(assay, "clinic", measures=measures, options=chosen, limit=2)
+    return found.to_dict()
 
 
 def _page(assay: Assay) -> Any:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("base", "bench", "docs")  # bench.lock holds what dev.lock does
+LOCKS = ("all", "bench", "docs")  # bench.lock holds what dev.lock does
 SECONDS = 600
 
 

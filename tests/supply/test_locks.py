@@ -31,7 +31,7 @@ def requirements(lock: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def test_there_are_locks() -> None:
-    assert {"base", "dev", "bench", "docs"} <= {lock.stem for lock in LOCKS}
+    assert {"base", "all", "dev", "bench", "docs"} <= {lock.stem for lock in LOCKS}
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
@@ -51,11 +51,11 @@ def test_no_lock_names_a_place(lock: Path) -> None:
 
 
 def test_users_and_developers_get_the_same_versions() -> None:
-    base, dev = (
+    base, whole, dev = (
         {pin.split(" ;")[0] for pin, _ in requirements(REPOSITORY / "requirements" / name)}
-        for name in ("base.lock", "dev.lock")
+        for name in ("base.lock", "all.lock", "dev.lock")
     )
-    assert base <= dev
+    assert base < whole < dev
 
 
 def test_every_model_is_pinned_by_hash() -> None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from assay.answers import remote
+from assay import posting
 from assay.answers.remote import RemoteAnswerer
 from assay.errors import AnswererError
 from assay.testing.answerer import PASSAGES, QUESTION
@@ -15,7 +15,7 @@ from tests.unit.answers.model_server import DEFAULT, ModelServer, Reply, complet
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(posting, "FIRST_WAIT", 0.01)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
 

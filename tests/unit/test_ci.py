@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +14,11 @@ import pytest
 import yaml
 
 from assay.cli.main import run
+from assay.extras import DISTRIBUTION
 
 CI = Path(__file__).resolve().parents[2] / "ci"
-FILES = sorted(CI.glob("*.yml"))
+WHEELS = CI.parent / ".github" / "workflows" / "wheels.yml"
+FILES = [*sorted(CI.glob("*.yml")), WHEELS]
 
 
 def workflow(name: str) -> Any:
@@ -54,3 +60,124 @@ def test_the_commands_of_the_workflows_exist(
         shown = capsys.readouterr().out
         for option in re.findall(r"--[a-z-]+", line):
             assert option in shown, f"{line}: {option}"
+
+
+def installed(text: str) -> set[str]:
+    """The names that pip is asked for."""
+    variables = dict(re.findall(r"^\s+([A-Z_]+): (\S+)", text, re.MULTILINE))
+    asked = re.findall(r"pip install (?:--\S+ (?::all: )?)*(\S+)", text)
+    found = {variables.get(name.strip("\"'$"), name).partition("[")[0] for name in asked}
+    return {name for name in found if not name.startswith("wheelhouse/")}
+
+
+@pytest.mark.parametrize("place", FILES, ids=lambda place: place.name)
+def test_no_workflow_installs_the_package_of_a_stranger(place: Path) -> None:
+    assert installed(place.read_text(encoding="utf-8")) <= {DISTRIBUTION}
+
+
+def test_the_gates_install_us() -> None:
+    for name in ("github-gate.yml", "gitlab-gate.yml"):
+        assert installed((CI / name).read_text(encoding="utf-8")) == {DISTRIBUTION}
+
+
+def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a step as a runner would, with this assay and without a network."""
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    for name, line in (("assay", f'exec "{sys.executable}" -m assay "$@"'), ("pip", "exit 0")):
+        (tools / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tools / name).chmod(0o755)
+    environment = {
+        "PATH": f"{tools}:{os.environ['PATH']}",
+        "PYTHONPATH": str(CI.parent / "src"),
+        "HOME": str(folder / "home"),
+        "ASSAY_HOME": str(folder / ".assay"),
+        "ASSAY_DENSE_MODEL": "none",
+        "ASSAY_SPLADE_MODEL": "none",
+        "ASSAY_COMPONENTS": "bm25",
+        "ASSAY_RESAMPLES": "100",
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        **variables,
+    }
+    return subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", script],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with documents and a test set of its own."""
+    rows = [{"_id": f"d{at}", "text": f"{word} helps."} for at, word in enumerate(WORDS)]
+    (tmp_path / "corpus").mkdir()
+    lines = "\n".join(json.dumps(row) for row in rows)
+    (tmp_path / "corpus" / "documents.jsonl").write_text(lines + "\n")
+    queries = "".join(
+        f"- query_id: q{at}\n  query_text: {word}\n  relevant_docs:\n  - doc_id: d{at}:chunk_0\n"
+        f"    grade: 2\n"
+        for at, word in enumerate(WORDS)
+    )
+    (tmp_path / "golden.yaml").write_text(f"name: golden\nversion: v1\nqueries:\n{queries}")
+    return tmp_path
+
+
+WORDS = ("aspirin", "metformin", "warfarin", "insulin", "heparin", "digoxin")
+
+
+@pytest.mark.slow
+@pytest.mark.req("E9")
+@pytest.mark.parametrize("event", ["github", "gitlab"])
+def test_the_gate_runs_as_it_is_shipped(event: str, repository: Path) -> None:
+    chosen = {"TEST_SET": "golden.yaml", "CORPUS": "corpus", "ASSAY": DISTRIBUTION}
+    if event == "github":
+        steps = {step["name"]: step.get("run", "") for step in github_steps()}
+        before = steps["install"] + "\n" + steps["evaluate"]
+        baseline, gate = before + "\n" + steps["this run is the next baseline"], steps["gate"]
+    else:
+        content = workflow("gitlab-gate.yml")
+        prepared = content[".evaluate"]["before_script"]
+        baseline = "\n".join([*prepared, *content["search-quality-baseline"]["script"]])
+        before = "\n".join(prepared)
+        gate = "\n".join(content["search-quality"]["script"])
+    first = shell(baseline, repository, **chosen)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert (repository / "baseline.json").is_file()
+    again = shell(f"{before}\n{gate}", repository, **chosen)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "gate: passed" in again.stdout + again.stderr
+    (repository / "corpus" / "documents.jsonl").write_text('{"_id": "d9", "text": "nothing"}\n')
+    worse = shell(f"rm -rf .assay\n{before}\n{gate}", repository, **chosen)
+    assert worse.returncode == 3, worse.stdout + worse.stderr
+    assert (repository / "out" / "report.md").is_file()
+
+
+def github_steps() -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = workflow("github-gate.yml")["jobs"]["gate"]["steps"]
+    return [step for step in steps if "name" in step]
+
+
+def test_every_action_of_the_workflows_has_a_version() -> None:
+    for place in FILES:
+        for action in re.findall(r"uses: (\S+)", place.read_text(encoding="utf-8")):
+            assert re.search(r"@v\d", action), f"{place.name}: {action}"
+
+
+def test_wheels_are_built_for_every_system_and_tried_alone() -> None:
+    content = yaml.safe_load(WHEELS.read_text(encoding="utf-8"))
+    assert content["permissions"] == {"contents": "read"}
+    jobs = content["jobs"]
+    built = jobs["compiled"]["strategy"]["matrix"]["runner"]
+    tried = jobs["try-plain"]["strategy"]["matrix"]["runner"]
+    for system in ("ubuntu", "macos"):
+        assert any(name.startswith(system) for name in built)
+    assert any(name.startswith("windows") for name in tried)
+    assert "secrets." not in WHEELS.read_text(encoding="utf-8")
+
+
+def test_what_tries_a_wheel_succeeds_here() -> None:
+    done = subprocess.run(
+        [sys.executable, str(CI / "try_wheel.py")],
+        env={**os.environ, "PYTHONPATH": str(CI.parent / "src")},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr

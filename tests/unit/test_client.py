@@ -17,6 +17,7 @@ from assay.app.runs import view_of
 from assay.cli.main import run
 from assay.client import Client, ServiceError
 from assay.errors import UnreachableError, UsageError
+from assay.evaluation.compare import ComparisonKind
 from assay.model.run_store import RunFilter, RunPage
 from assay.store.keys import KeyStore
 from assay.testsets.load import parse_test_set
@@ -57,8 +58,8 @@ def test_search_evaluate_gate_and_carry(service: ServiceProcess) -> None:
         assert client.runs.run("latest", suite="small").run_id == "client_1"
         (one,) = client.runs.outcomes("base", queries=["q2"], depth=1, stages=False)
         assert (one.query_id, len(one.results), one.component_lists) == ("q2", 1, {})
-        assert client.gate("base", "client_1")["exit_code"] == 0
-        assert client.compare("base", "client_1")["counts"]["Draw"] == 3
+        assert client.gate("base", "client_1").outcome.exit_code == 0
+        assert client.compare("base", "client_1").report.counts[ComparisonKind.DRAW] == 3
         info = client.runs.run("base")
         assert client.runs.runs(RunFilter(suite="small")).runs == (info,)
         assert client.runs.runs(RunFilter(config_hash=info.config_hash)).total == 1

@@ -131,6 +131,17 @@ def test_the_engine_of_the_how_to_scores_what_the_page_says() -> None:
     assert f"nDCG@10 is {scores['nDCG@10']:.4f}" in page
 
 
+def test_every_public_name_of_python_is_explained() -> None:
+    page = (ROOT / "docs" / "pages" / "reference" / "python.md").read_text(encoding="utf-8")
+    names = {"open", *assay.__all__} - {"__version__"}
+    assert [name for name in sorted(names) if f"### assay.{name}\n" not in page] == []
+    verbs = "add_documents search why answer evaluate compare ab gate show history runs test_sets"
+    for verb in (*verbs.split(), "runs.tag", "assay.plots.forest"):
+        _, _, about = page.partition(f"### {verb}\n")
+        prose = re.sub(r"```.*?```", "", about.partition("\n### ")[0], flags=re.DOTALL)
+        assert prose.strip(), verb
+
+
 def test_every_parameter_of_http_has_a_kind() -> None:
     page = (ROOT / "docs" / "pages" / "reference" / "http.md").read_text(encoding="utf-8")
     assert "| null |" not in page

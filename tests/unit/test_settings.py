@@ -15,7 +15,15 @@ from assay.encode.catalog import DEFAULT_ENCODERS
 from assay.errors import AssayError, ConfigError, DuplicateError, MissingFileError
 from assay.model.sampling import Sampling
 from assay.search.request import RETRIEVAL_OPTIONS, FusionMethod
-from assay.settings import SETTINGS, Setting, Settings, configure, unknown_variables
+from assay.settings import (
+    SETTINGS,
+    Setting,
+    Settings,
+    configure,
+    guarded_settings,
+    unknown_variables,
+)
+from assay.trust import trust
 
 
 def in_folder(
@@ -388,6 +396,8 @@ def test_names_and_intervals_of_a_cluster() -> None:
 
 OTHER_VALUE = {
     "chunk_separator": "#",
+    "dense_key_variable": "MY_KEY",
+    "reranker_key_variable": "MY_OTHER_KEY",
     "dense_model": "all-minilm-l6-v2",
     "splade_model": "none",
     "home": "elsewhere",
@@ -523,3 +533,67 @@ def test_it_cannot_change(config: Settings) -> None:
         config.seed = 1  # type: ignore[misc]
     with pytest.raises(TypeError):
         config.origins["seed"] = "x"  # type: ignore[index]
+
+
+GUARDED = {
+    "answerer": "evil:run",
+    "own_components": "mine=evil:Component",
+    "metrics_configuration": "evil:search",
+    "server": "https://collector.example",
+    "opensearch_url": "http://collector.example:9200",
+    "opensearch_ca": "theirs.pem",
+    "database": "postgresql://collector.example/x",
+    "pushgateway": "http://collector.example",
+    "answer_key_variable": "AWS_SECRET_ACCESS_KEY",
+    "metrics_textfile": "/home/somebody/.bashrc",
+    "dense_model": "https://collector.example/v1",
+    "splade_model": "https://collector.example/v1",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), GUARDED.items())
+def test_a_file_that_lies_there_runs_no_code_and_sends_no_secret(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    """A checkout of a stranger's branch may hold an ``assay.yaml``, also in a parent folder."""
+    (tmp_path / "assay.yaml").write_text(f"seed: 7\n{name}: {value}\n", encoding="utf-8")
+    (tmp_path / "inside").mkdir()
+    home = {"XDG_CONFIG_HOME": str(tmp_path / "user")}
+    with pytest.raises(ConfigError, match=rf"assay.yaml:2: {name} .* not trusted") as refused:
+        configure(environ=home, folder=tmp_path / "inside")
+    assert "assay config trust" in str(refused.value.hint)
+    # what the user says wins, so the file's word is not needed
+    given = {**home, f"ASSAY_{name.upper()}": SETTINGS[name].default or "none"}
+    assert configure(environ=given, folder=tmp_path).seed == 7
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_harmless_values_need_no_trust(tmp_path: Path, name: str) -> None:
+    (tmp_path / "assay.yaml").write_text(f"{name}: {SETTINGS[name].default}\n", encoding="utf-8")
+    assert configure(environ={}, folder=tmp_path).origins[name].startswith("file")
+
+
+def test_a_file_that_the_user_names_is_trusted(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("server: https://search.example\n", encoding="utf-8")
+    assert configure(environ={}, folder=tmp_path, file=path).server == "https://search.example"
+    named = configure(environ={"ASSAY_CONFIG": "mine.yaml"}, folder=tmp_path)
+    assert named.origins["server"] == f"file {path}:1"
+    with pytest.raises(MissingFileError, match=r"other.yaml"):
+        configure(environ={"ASSAY_CONFIG": "other.yaml"}, folder=tmp_path)
+    assert unknown_variables({"ASSAY_CONFIG": "x"}) == {}
+
+
+def test_trust_holds_until_what_it_is_about_changes(tmp_path: Path) -> None:
+    path, home = tmp_path / "assay.yaml", {"XDG_CONFIG_HOME": str(tmp_path / "user")}
+    path.write_text("server: https://search.example\n", encoding="utf-8")
+    trust(path, guarded_settings(path), home)
+    assert configure(environ=home, folder=tmp_path).server == "https://search.example"
+    path.write_text("seed: 9\nserver: https://search.example\n", encoding="utf-8")
+    assert configure(environ=home, folder=tmp_path).seed == 9
+    path.write_text("seed: 9\nserver: https://other.example\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="not trusted"):
+        configure(environ=home, folder=tmp_path)
+    path.write_text("server: https://search.example\nanswerer: evil:run\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="answerer can run code"):
+        configure({"server": "http://localhost:1"}, environ=home, folder=tmp_path)

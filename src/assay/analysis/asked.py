@@ -48,6 +48,8 @@ _PEOPLE = {
         r"breast[- ]?fe|breast ?milk|human milk|lactat|nursing",
     ),
 }
+SPEAKS_OF_CHILDREN = _PEOPLE["children"][1]
+"""A pattern of texts that speak of children."""
 _ASKS_FOR = {name: re.compile(asks, re.IGNORECASE) for name, (asks, _) in _PEOPLE.items()}
 _SPEAKS_OF = {name: re.compile(said, re.IGNORECASE) for name, (_, said) in _PEOPLE.items()}
 

@@ -35,6 +35,21 @@ def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str,
 
 
 @cache
+def abbreviations() -> Mapping[str, tuple[str, ...]]:
+    """Every abbreviation, with all names of what it stands for."""
+    return {name: names for names in _abbreviated() for name in names if " " not in name}
+
+
+@cache
+def _abbreviated() -> tuple[tuple[str, ...], ...]:
+    """The lines of the list of abbreviations, each the names of one thing."""
+    text = (files("assay") / "data" / "synonyms" / "abbreviations.txt").read_text(encoding="utf-8")
+    lines = (line.partition("#")[0].split(",") for line in text.splitlines())
+    every = (tuple(name.strip() for name in line if name.strip()) for line in lines)
+    return tuple(names for names in every if len(names) > 1)
+
+
+@cache
 def _groups() -> Mapping[tuple[str, ...], tuple[str, ...]]:
     """The stems of every name to all names of that condition."""
     folder = files("assay") / "data" / "synonyms"
@@ -43,10 +58,8 @@ def _groups() -> Mapping[tuple[str, ...], tuple[str, ...]]:
         name, arrow, usual = line.partition(" => ")
         if arrow:
             groups.setdefault(usual, {usual: None})[name] = None
-    for line in (folder / "abbreviations.txt").read_text(encoding="utf-8").splitlines():
-        names = [name.strip() for name in line.partition("#")[0].split(",") if name.strip()]
-        if len(names) > 1:
-            groups.setdefault(names[-1], {}).update(dict.fromkeys(names))
+    for names in _abbreviated():
+        groups.setdefault(names[-1], {}).update(dict.fromkeys(names))
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for group in groups.values():
         keys = [stems(name) for name in group]

@@ -12,6 +12,8 @@ import unicodedata
 from functools import cache
 from typing import Any
 
+from assay import extras
+
 
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -117,6 +119,7 @@ _BRITISH = re.compile(
 
 @cache
 def _stemmer() -> Any:
+    extras.require("tantivy")
     from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
     return TextAnalyzerBuilder(Tokenizer.raw()).filter(Filter.stemmer("english")).build()

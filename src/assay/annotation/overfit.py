@@ -20,6 +20,7 @@ import numpy as np
 from assay.evaluation.scores import rounded
 from assay.model.sampling import DEFAULT_LEVEL
 from assay.stats.defaults import DEFAULT_ALPHA
+from assay.stats.distributions import t_cdf, t_quantile
 from assay.stats.interval import Interval
 from assay.stats.paired import PairedT, paired_t
 from assay.stats.power import minimum_detectable_effect
@@ -133,8 +134,6 @@ def _differences(side: Mapping[str, tuple[float, float]]) -> list[float]:
 
 def _welch(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, Interval, float | None]:
     """Welch's test: the difference of two means with unequal variances, with interval and p."""
-    from scipy.special import stdtr, stdtrit
-
     blank = Interval(
         low=None, high=None, level=DEFAULT_LEVEL, method="welch", n=len(a) + len(b), reason=None
     )
@@ -149,8 +148,8 @@ def _welch(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, Interv
     df = sum(parts) ** 2 / sum(
         part**2 / (len(side) - 1) for part, side in zip(parts, (a, b), strict=True)
     )
-    p = 2.0 * float(stdtr(df, -abs(gap) / error))
-    reach = float(stdtrit(df, (1.0 + DEFAULT_LEVEL) / 2.0)) * error
+    p = 2.0 * t_cdf(df, -abs(gap) / error)
+    reach = t_quantile(df, (1.0 + DEFAULT_LEVEL) / 2.0) * error
     interval = Interval(
         low=gap - reach,
         high=gap + reach,

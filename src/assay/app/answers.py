@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from assay.evidence.guard import guarded
 from assay.model.answers import Answer
 from assay.model.codec import as_json, encode
+from assay.model.tabular import Records, Tabular
 from assay.search.response import SearchResponse
+from assay.tracing import span
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
+    from assay.search.changes import SearchChanges
     from assay.search.request import SearchOptions
 
 
@@ -26,7 +28,7 @@ class AnswerSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Tabular):
     """An answer, who gave it and what it rests on; ``response`` is the search behind it.
 
     ``unsupported_numbers`` are those that no cited passage has. ``did_you_mean`` is the question
@@ -56,6 +58,16 @@ class Answered:
             said.append(f"{listed} {are} in the answer, but in no passage that it cites")
         return tuple(said)
 
+    def records(self) -> Records:
+        """A row for each source."""
+        said = self.answer.text if self.answer.grounded else self.answer.refusal_reason
+        return Records(
+            ("chunk_id", "doc_id", "title", "text"),
+            [(one.chunk_id, one.doc_id, one.title, one.text) for one in self.sources],
+            f"{self.question} — {said or 'no answer'}",
+            self.warnings,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         plain: dict[str, Any] = encode(self)
@@ -63,14 +75,25 @@ class Answered:
 
 
 def answer(
-    workspace: Workspace, question: str, options: SearchOptions | None = None, **changes: Any
+    workspace: Workspace,
+    question: str,
+    options: SearchOptions | None = None,
+    **changes: Unpack[SearchChanges],
 ) -> Answered:
     """Search, and let the configured answerer answer from what was found."""
-    return answer_from(workspace, question, workspace.search(question, options, **changes))
+    with span("assay.answer") as noted:
+        found = answer_from(workspace, question, workspace.search(question, options, **changes))
+        noted.note("answerer", found.answerer)
+        noted.note("grounded", found.answer.grounded)
+        noted.note("sources", len(found.sources))
+        noted.note("degraded", found.degraded)
+        return found
 
 
 def answer_from(workspace: Workspace, question: str, response: SearchResponse) -> Answered:
     """The same from a search that was made already."""
+    from assay.evidence.guard import guarded
+
     answerer = workspace.answerer
     # a drug that is misspelt is not told from others by its name, so nobody may answer
     misspelt = response.did_you_mean and not response.searched_for

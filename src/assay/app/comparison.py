@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from assay import limits
 from assay.app.engine import Progress, silent
 from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
+from assay.app.latency import REPEATS, check_repeats
 from assay.app.layout import Layout
 from assay.app.statistics import USUAL, Measures, Statistics, as_text
 from assay.errors import MissingFileError, UsageError
@@ -30,6 +30,7 @@ from assay.evaluation.match import graded_ranks, scored_order
 from assay.evaluation.stored_run import StoredRun
 from assay.model.codec import flat
 from assay.model.runs import QueryOutcome, RunInfo
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery
 
 if TYPE_CHECKING:
@@ -65,30 +66,45 @@ class AbRequest:
     statistics: Statistics = field(default=USUAL, metadata=flat)
 
     def __post_init__(self) -> None:
-        repeats = self.latency_repeats
-        if repeats is not None and not 0 <= repeats <= limits.MAX_LATENCY_REPEATS:
-            raise UsageError(
-                f"latency_repeats: must be between 0 and {limits.MAX_LATENCY_REPEATS}, "
-                f"not {repeats}"
-            )
+        check_repeats(self.latency_repeats or 0)
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Compared(Tabular):
     """Two runs as deep as the comparison looks at them, and what it says."""
 
     a: StoredRun
     b: StoredRun
     report: CompareReport
 
+    def records(self) -> Records:
+        """A row for each query that can be compared."""
+        return self.report.records()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return self.report.to_dict()
+
 
 @dataclass(frozen=True, eq=False)
-class AbTest:
+class AbTest(Tabular):
     """Two runs as deep as the test looks at them, and what it says."""
 
     a: StoredRun
     b: StoredRun
     result: ABResult
+
+    def records(self) -> Records:
+        """A row for each measure, over all queries and of each type."""
+        return self.result.records()
+
+    def overview(self) -> Records:
+        """The measures over all queries, and the verdict."""
+        return self.result.overview()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return self.result.to_dict()
 
     @property
     def held_out(self) -> frozenset[str]:
@@ -173,8 +189,6 @@ def _drawn_otherwise(a: StoredRun, b: StoredRun, request: AbRequest) -> list[str
 
 def _repeats(request: AbRequest, sides: tuple[Side, Side] | None) -> int:
     """How often both sides are timed in turn: by default, where both are configurations."""
-    from assay.app.latency import REPEATS
-
     if request.latency_repeats is not None:
         return request.latency_repeats
     return REPEATS if sides is not None and all(one.made is not None for one in sides) else 0

@@ -10,13 +10,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay import extras
 from assay.app import index as indexes
-from assay.app.engine import Progress, silent
-from assay.app.rows import document_rows
-from assay.errors import AssayError, InputError, MissingFileError, PlacedError
+from assay.app.engine import Progress, lacking_models, made_by, silent, words_only
+from assay.app.rows import Fields, document_rows, renamed
+from assay.errors import AssayError, InputError, MissingFileError, PlacedError, UsageError
 from assay.model.document import DocumentRow, StoredDocument
 
 if TYPE_CHECKING:
+    from assay.app.interface import Assay
     from assay.app.workspace import Workspace
     from assay.ingest.watch import Progress as Step
     from assay.model.document import Chunk, Document
@@ -99,6 +101,7 @@ def ingest(
     profile: str = "auto",
     skip_empty: bool = False,
     keep_going: bool = False,
+    strict: bool = False,
     id_field: str = "",
     text_field: Sequence[str] = (),
     title_field: str = "",
@@ -109,17 +112,22 @@ def ingest(
 ) -> DocumentsWritten:
     """Read a file or folder into the workspace and, with ``index``, make it searchable.
 
-    With ``keep_going``, a file or document that cannot be read is passed over and counted. What the
-    corpus itself lists as deleted (updates of MEDLINE) is deleted. ``id_field``, ``text_field`` and
-    ``title_field`` name fields of rows (JSON, CSV). ``note`` is called with what was left out or
-    read differently; ``stopped``, where it ends half-way, with the number of documents that are
-    stored and not indexed.
+    With ``keep_going``, a file or document that cannot be read is passed over and counted. With
+    ``strict``, a file that would be left out is an error. What the corpus itself lists as deleted
+    (updates of MEDLINE) is deleted. ``id_field``, ``text_field`` and ``title_field`` name fields of
+    rows (JSON, CSV). ``note`` is called with what was left out or read differently; ``stopped``,
+    where it ends half-way, with the number of documents that are stored and not indexed.
     """
+    extras.require("lxml", "nh3", "tantivy")
     from assay.ingest import read_corpus
     from assay.ingest.watch import Columns
 
+    if strict and keep_going:
+        raise UsageError("strict and keep_going exclude each other", hint="choose one of them")
     if index:  # a missing model should be known before anything is read
         workspace.open_encoders()
+        if lacking := lacking_models(workspace, made_by(workspace)):
+            note(f"indexed {words_only(lacking)}")
     problems: list[str] = []
     withdrawn: list[str] = []
 
@@ -137,6 +145,7 @@ def ingest(
         told,
         skip_empty=skip_empty,
         keep_going=keep_going,
+        strict=strict,
         columns=Columns(id_field, tuple(text_field), title_field),
     )
     before = workspace.store.last_change()
@@ -166,14 +175,17 @@ def add_documents(
 ) -> DocumentsWritten:
     """Store documents that are given as rows, or as a data frame, and make them searchable.
 
-    They go the way of a file, so that both are read by the same rules. With ``keep_going``, those
-    that cannot be read are passed over and counted.
+    They go the way of a file, so that both are read by the same rules; an iterator is read once,
+    and never held in memory. With ``keep_going``, those that cannot be read are passed over and
+    counted.
     """
     with tempfile.TemporaryDirectory(prefix="assay-upload-") as folder:
         path = Path(folder) / UPLOAD
         with path.open("w", encoding="utf-8") as file:
-            for row in document_rows(documents):
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            for count, row in enumerate(document_rows(documents), 1):
+                file.write(_line(row, count))
+                if count % BATCH_DOCUMENTS == 0:
+                    progress("given", count, 0)
         try:
             made = ingest(
                 workspace,
@@ -188,6 +200,45 @@ def add_documents(
             )
         except PlacedError as error:
             raise InputError(error.message.replace(f"{folder}/", ""), hint=error.hint) from None
+
+
+def add(
+    assay: Assay,
+    documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
+    *,
+    fields: Fields | None = None,
+    profile: str = "auto",
+    keep_going: bool = False,
+    progress: Progress = silent,
+) -> DocumentsWritten:
+    """Store documents, here or behind a service, and make them searchable.
+
+    Documents are rows, an iterator of rows, one row, or a data frame. ``fields`` names those that
+    hold id, text and title; without it, their names decide.
+    """
+    rows = renamed(documents, fields or Fields())
+    return assay.add_documents(rows, profile=profile, keep_going=keep_going, progress=progress)
+
+
+def delete(
+    assay: Assay, doc_ids: str | Iterable[str], progress: Progress = silent
+) -> DocumentsWritten:
+    """Delete one document or several, here or behind a service; an unknown id is refused."""
+    ids = [doc_ids] if isinstance(doc_ids, str) else list(doc_ids)
+    for one in ids:
+        if not isinstance(one, str):
+            raise UsageError(f"the id of a document is text, not {type(one).__name__}")
+    return assay.delete_documents(ids, progress)
+
+
+def _line(row: Mapping[str, Any], number: int) -> str:
+    try:
+        return json.dumps(row, ensure_ascii=False) + "\n"
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise UsageError(
+            f"document {number} cannot be written as JSON: {problem!s:.100}",
+            hint="values are text, numbers, lists and mappings; a data frame is taken whole",
+        ) from None
 
 
 def store_documents(

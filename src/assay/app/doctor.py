@@ -11,11 +11,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
-from assay import compiled
+from assay import compiled, extras
 from assay.app.workspace import Workspace
 from assay.errors import AssayError
+from assay.extras import is_here
 from assay.plural import counted
 from assay.settings import Settings
 from assay.version import __version__
@@ -47,8 +48,10 @@ def examine(settings: Settings) -> list[Finding]:
     with Workspace(settings) as workspace:
         checks: tuple[tuple[str, Callable[[Workspace], Iterator[Finding]]], ...] = (
             ("assay", _program),
+            ("extras", _extras),
             ("disk", _disk),
             ("models", _models),
+            ("reranker", _reranker),
             ("components", _own_components),
             ("gpu", _gpu),
             ("store", _store),
@@ -81,6 +84,16 @@ def _program(_: Workspace) -> Iterator[Finding]:
         yield Finding("compiled code", State.OK, "none: scoring and search are slower", hint)
 
 
+def _extras(_: Workspace) -> Iterator[Finding]:
+    for extra in ("search", "serve", "frames"):
+        lacking = [
+            name for name, of in extras.EXTRA_OF.items() if of == extra and not is_here(name)
+        ]
+        if lacking:
+            says = f"not installed: {', '.join(lacking)}"
+            yield Finding(f"extra {extra}", State.NOTE, says, extras.missing(lacking[0]).hint or "")
+
+
 def _disk(workspace: Workspace) -> Iterator[Finding]:
     place = workspace.home
     while not place.exists():
@@ -91,15 +104,35 @@ def _disk(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:
-    from assay.app.engine import SIGNALS, made_by, model_name, model_shelf, newer_models
+    from assay.app.engine import (
+        SIGNALS,
+        lacking_models,
+        made_by,
+        model_name,
+        model_shelf,
+        newer_models,
+    )
+    from assay.encode.service import is_address
     from assay.encode.shelf import faults, how_to_get
 
+    if not is_here("onnxruntime"):
+        yield Finding("models", State.NOTE, "none is used without the extra search")
+        return
     settings, made = workspace.settings, made_by(workspace)
-    here = model_shelf(settings)
+    here, lacking = model_shelf(settings), lacking_models(workspace, made)
+    has_chunks = _has_chunks(workspace)
     for role in reversed(SIGNALS):
         name = model_name(settings, role, made)
         if name is None:
             yield Finding(f"model {role}", State.NOTE, "switched off", f"set {role}_model")
+            continue
+        if is_address(name):
+            yield _answering(settings, "dense", name)
+            continue
+        if role in lacking:
+            says = f"{name} is not on this machine: search goes without it"
+            hint = f"assay models pull {name}, then assay index update"
+            yield Finding(f"model {role}", State.NOTE, says, hint)
             continue
         try:
             found = here.require(name)
@@ -113,8 +146,43 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
         elif newer := newer_models(settings, made).get(role):
             says = f"{name} in {found.folder}; the default is {newer} now"
             yield Finding(f"model {role}", State.NOTE, says, "assay index reencode moves to it")
+        elif role not in made and has_chunks:
+            says = f"{name} in {found.folder}; the index was made without it"
+            yield Finding(f"model {role}", State.NOTE, says, "assay index update")
         else:
             yield Finding(f"model {role}", State.OK, f"{name} in {found.folder}")
+
+
+def _reranker(workspace: Workspace) -> Iterator[Finding]:
+    """A reranker behind an address; one of this machine is needed only where it is asked for."""
+    from assay.encode.service import is_address
+
+    if is_address(workspace.settings.search.reranker):
+        yield _answering(workspace.settings, "reranker", workspace.settings.search.reranker)
+
+
+def _answering(settings: Settings, role: Literal["dense", "reranker"], name: str) -> Finding:
+    """Whether the service behind an address answers; it is asked one short text."""
+    from assay.app.engine import key_variable
+    from assay.encode.service import ServiceDense, ServiceReranker, read_address
+
+    what = "reranker" if role == "reranker" else f"model {role}"
+    try:
+        address, variable = read_address(name), key_variable(settings, role, name)
+        if role == "reranker":
+            ServiceReranker(address, variable).probe()
+            return Finding(what, State.OK, f"{name} answers")
+        dimension = ServiceDense(address, variable).probe()
+    except AssayError as error:
+        return Finding(what, State.FAULT, error.message, error.hint or "")
+    return Finding(what, State.OK, f"{name} answers with vectors of {dimension} numbers")
+
+
+def _has_chunks(workspace: Workspace) -> bool:
+    try:
+        return workspace.exists() and workspace.store.counts()["chunks"] > 0
+    except AssayError:  # the check of the store says what is wrong with it
+        return False
 
 
 def _own_components(workspace: Workspace) -> Iterator[Finding]:

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from assay import limits
-from assay.errors import AssayError, CorruptError, EngineError
-from assay.search.request import COMPONENTS, SearchOptions
+from assay import extras, limits
+from assay.errors import AssayError, CorruptError, EngineError, UsageError
+from assay.search.request import COMPONENTS, SearchOptions, without_components
+from assay.settings import SETTINGS
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -39,6 +40,7 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 Signal: TypeAlias = Literal["dense", "splade"]
 SIGNALS: tuple[Signal, ...] = ("dense", "splade")
+NO_MODEL = "the configuration has no model for it"
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -68,6 +70,47 @@ def model_name(settings: Settings, role: Signal, made: Mapping[str, str]) -> str
         return name
     used = named_in(made.get(role, ""))
     return used if used in CARDS else name
+
+
+def model_for(workspace: Workspace, role: Signal, made: Mapping[str, str]) -> str | None:
+    """The same for this machine: where nobody chose a model and it is not here, none.
+
+    An index that a model made keeps to it, so that a machine without it never takes it apart.
+    """
+    settings = workspace.settings
+    name = model_name(settings, role, made)
+    if name is None or role in made or settings.origins.get(f"{role}_model") != "default":
+        return name
+    return name if workspace.opened_models.is_here(name) else None
+
+
+def lacking_models(workspace: Workspace, made: Mapping[str, str]) -> dict[str, str]:
+    """The default models that are not on this machine, by the signal that goes without."""
+    names = {role: model_name(workspace.settings, role, made) for role in SIGNALS}
+    return {
+        role: name
+        for role, name in names.items()
+        if name is not None and model_for(workspace, role, made) is None
+    }
+
+
+def words_only(lacking: Mapping[str, str]) -> str:
+    """What to tell of models that are not here; an empty text where none is lacking."""
+    if not lacking:
+        return ""
+    names = list(dict.fromkeys(lacking.values()))
+    verb = "is" if len(names) == 1 else "are"
+    how = "by words alone" if set(lacking) == set(SIGNALS) else f"without {next(iter(lacking))}"
+    return (
+        f"{how}: {' and '.join(names)} {verb} not on this machine "
+        "(assay models pull, then assay index update)"
+    )
+
+
+def usual_options(workspace: Workspace) -> SearchOptions:
+    """The options of a search that names none: components without a model are not asked."""
+    settings = workspace.settings
+    return without_components(settings.search, lacking_models(workspace, made_by(workspace)))
 
 
 def newer_models(settings: Settings, made: Mapping[str, str]) -> dict[str, str]:
@@ -111,6 +154,17 @@ class OpenModels:
         found: Any = self._open(name, "splade")
         return cast("SparseEncoder | None", found)
 
+    def usage(self) -> list[str]:
+        """What was asked of models behind addresses, a line each."""
+        used = {name: getattr(one, "usage", None) for (name, _), one in self._opened.items()}
+        return [f"{name}: {usage}" for name, usage in used.items() if usage and usage.requests]
+
+    def is_here(self, name: str) -> bool:
+        """Whether the model of that name is on this machine, intact or not."""
+        from assay.encode.catalog import CARDS
+
+        return name not in CARDS or model_shelf(self._settings).find(CARDS[name]) is not None
+
     def _open(self, name: str | None, role: Signal) -> DenseEncoder | SparseEncoder | None:
         from assay.encode import encoders
 
@@ -123,7 +177,10 @@ class OpenModels:
                 if whole is not None:
                     self._opened |= {(name, "dense"): whole.dense, (name, "splade"): whole.sparse}
                 elif role == "dense":
-                    self._opened[name, role] = encoders.open_dense(name, here, threads=threads)
+                    variable = key_variable(self._settings, "dense", name)
+                    self._opened[name, role] = encoders.open_dense(
+                        name, here, threads=threads, key_variable=variable
+                    )
                 else:
                     self._opened[name, role] = encoders.open_sparse(name, here, threads=threads)
             return self._opened[name, role]
@@ -137,10 +194,32 @@ def made_by(workspace: Workspace) -> Mapping[str, str]:
         return {}
 
 
+def key_variable(settings: Settings, role: Literal["dense", "reranker"], name: str) -> str | None:
+    """The variable with the key of a model behind an address; None where it needs none.
+
+    Only the settings may name the address of a reranker: a request, or a configuration that
+    somebody saved, sends nothing anywhere.
+    """
+    from assay.encode.service import is_address
+
+    if not is_address(name):
+        return None
+    if role == "reranker" and name != settings.search.reranker:
+        raise UsageError(
+            f"reranker: {name!r:.80} is an address, and only the setting may name one",
+            hint=f"set {SETTINGS['reranker'].env}",
+        )
+    variable: str | None = settings.value(f"{role}_key_variable")
+    return variable
+
+
 def _reranker(settings: Settings, name: str) -> Reranker:
     from assay.encode.encoders import open_reranker
 
-    return open_reranker(name, model_shelf(settings), threads=settings.threads)
+    variable = key_variable(settings, "reranker", name)
+    return open_reranker(
+        name, model_shelf(settings), threads=settings.threads, key_variable=variable
+    )
 
 
 def cached_encoders(
@@ -199,7 +278,7 @@ def open_answerer(workspace: Workspace) -> Answerer:
     settings = workspace.settings
     return answerers.open_answerer(
         settings.answerer,
-        dense_model=model_name(settings, "dense", made_by(workspace)) or "",
+        dense_model=model_for(workspace, "dense", made_by(workspace)) or "",
         model=settings.answer_model,
         key_variable=settings.answer_key_variable,
         seconds=settings.answer_seconds,
@@ -238,6 +317,7 @@ def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
 
 def generation(workspace: Workspace) -> Generation:
     """The current generation of the index, opened; refused where it is of another store."""
+    extras.require("tantivy")
     from assay.index.manifest import load
     from assay.index.origin import FOREIGN, is_foreign
     from assay.index.reader import open_generation
@@ -277,6 +357,7 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
+    extras.require("tantivy")
     from assay.encode.catalog import requires_gpu
     from assay.index.manifest import stamp
     from assay.search.boost import load_lexicon
@@ -326,8 +407,11 @@ def snapshot(workspace: Workspace) -> Snapshot:
         return _cluster_snapshot(workspace, workspace.cluster)
     opened, store = workspace.generation(), workspace.store
     made = opened.manifest.models
+    lacking = lacking_models(workspace, made)
     brought = IndexedChunks(opened.chunk_ids, store.chunks_by_key)
-    present, absent = _present(workspace, brought, lambda name: _component(workspace, name, opened))
+    present, absent = _present(
+        workspace, brought, lacking, lambda name: _component(workspace, name, opened)
+    )
 
     def find(name: str) -> list[KeyedChunk]:
         return [row for row in store.find(name) if row.key in opened.chunk_ids]
@@ -347,7 +431,9 @@ def snapshot(workspace: Workspace) -> Snapshot:
         chunk_ids=opened.chunk_ids,
         words=opened.words,
         model_weights=model_weights(made),
-        dense_model=model_name(workspace.settings, "dense", made) or "",
+        dense_model=model_for(workspace, "dense", made) or "",
+        lacking=lacking,
+        lacking_said=words_only(lacking),
     )
 
 
@@ -362,16 +448,17 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
     if not current.generation:
         raise EngineError("there is no index on the cluster yet", hint="assay index update")
     refuse_foreign(current, store)
-    settings, made = workspace.settings, current.models
-    opened = workspace.opened_models
+    made, opened = current.models, workspace.opened_models
+    lacking = lacking_models(workspace, made)
     present, absent = _present(
         workspace,
         IndexedChunks(_chunk_ids_at(workspace, current.applied), store.chunks_by_key),
+        lacking,
         lambda name: cluster.component(
             name,
             current,
-            opened.sparse(model_name(settings, "splade", made)) if name == "splade" else None,
-            opened.dense(model_name(settings, "dense", made)) if name == "dense" else None,
+            opened.sparse(model_for(workspace, "splade", made)) if name == "splade" else None,
+            opened.dense(model_for(workspace, "dense", made)) if name == "dense" else None,
         ),
     )
 
@@ -396,7 +483,9 @@ def _cluster_snapshot(workspace: Workspace, cluster: Cluster) -> Snapshot:
         sections=store.inventory.sections,
         fields=cluster.facts(current).fields,
         model_weights=model_weights(made),
-        dense_model=model_name(settings, "dense", made) or "",
+        dense_model=model_for(workspace, "dense", made) or "",
+        lacking=lacking,
+        lacking_said=words_only(lacking),
     )
 
 
@@ -411,6 +500,7 @@ def _chunk_ids_at(workspace: Workspace, change: int) -> dict[int, str]:
 def _present(
     workspace: Workspace,
     chunks: IndexedChunks,
+    lacking: Mapping[str, str],
     component_of: Callable[[str], Component | None],
 ) -> tuple[dict[str, Component], dict[str, str]]:
     """The components that can be asked; for each other one, why it cannot."""
@@ -424,7 +514,9 @@ def _present(
             absent[name] = f"{name}: {problem}"
             continue
         if component is None:
-            absent[name] = f"{name}: the configuration has no model for it"
+            lacked = lacking.get(name)
+            why = f"the model {lacked} is not on this machine" if lacked else NO_MODEL
+            absent[name] = f"{name}: {why}"
         else:
             present[name] = component
     return present, absent
@@ -434,11 +526,11 @@ def _component(workspace: Workspace, name: str, opened: Generation) -> Component
     """One component; None where the settings want no model for it."""
     if name == "bm25":
         return opened.bm25()
-    settings, made = workspace.settings, opened.manifest.models
+    made = opened.manifest.models
     if name == "splade":
-        sparse = workspace.opened_models.sparse(model_name(settings, "splade", made))
+        sparse = workspace.opened_models.sparse(model_for(workspace, "splade", made))
         return None if sparse is None else opened.splade(sparse)
-    dense = workspace.opened_models.dense(model_name(settings, "dense", made))
+    dense = workspace.opened_models.dense(model_for(workspace, "dense", made))
     return None if dense is None else opened.dense(dense)
 
 

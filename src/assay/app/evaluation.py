@@ -24,6 +24,7 @@ from assay.errors import AssayError, ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json, decode, encode
 from assay.model.document import ID_FORM
 from assay.model.ranking import MatchName, RankByName
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.options import (
     Choice,
@@ -40,6 +41,7 @@ from assay.options import (
 )
 from assay.search.request import SEARCH_OPTIONS, address_pairs, changed, configuration_name
 from assay.settings import Settings
+from assay.tracing import Span, span
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
@@ -157,6 +159,17 @@ class EvaluationRequest:
         None,
         "Seconds that a query may take before it counts as failed.",
     )
+    concurrency: int = option(
+        Whole(1, limits.MAX_CONCURRENCY),
+        1,
+        "Queries that another engine is asked at the same time; latencies are those under that "
+        "load.",
+    )
+    retries: int = option(
+        Whole(0, limits.MAX_RETRIES),
+        0,
+        "Times that another engine is asked again where a query fails, after growing pauses.",
+    )
     per_query: bool = option(Switch(), False, "Show every query.")
     run_id: str | None = field(default=None, metadata=_HERE_ONLY)
     resume: str | None = field(default=None, metadata=_HERE_ONLY)
@@ -181,11 +194,7 @@ class EvaluationRequest:
             raise UsageError("--retriever and --run exclude each other")
         if self.answers:
             self.require_our_engine()
-        if self.rank_by is not None and not (self.retriever or self.run_file or self.resume):
-            raise UsageError(
-                "rank_by is for the results of another engine; our own search ranks by score",
-                hint="leave it out, or name a retriever or a run file",
-            )
+        self._refuse_what_is_for_others()
         if self.options and (self.retriever is not None or self.run_file is not None):
             raise UsageError(
                 f"{', '.join(self.options)}: another engine cannot be asked to search like this",
@@ -196,6 +205,20 @@ class EvaluationRequest:
             from assay.measures.parse import parse_measures
 
             check_families(parse_measures(self.measures), protocol_named(self.protocol))
+
+    def _refuse_what_is_for_others(self) -> None:
+        """Refuse options that say how another engine is asked, where none is named."""
+        if self.rank_by is not None and not (self.retriever or self.run_file or self.resume):
+            raise UsageError(
+                "rank_by is for the results of another engine; our own search ranks by score",
+                hint="leave it out, or name a retriever or a run file",
+            )
+        for name, value in (("concurrency", self.concurrency > 1), ("retries", self.retries)):
+            if value and not (self.retriever or self.resume):
+                raise UsageError(
+                    f"{name} is for asking another engine",
+                    hint="leave it out, or name a retriever",
+                )
 
     def require_our_engine(self) -> None:
         """Refuse what another engine cannot show."""
@@ -240,6 +263,27 @@ class EvaluationRequest:
             chunk_separator=self.chunk_separator or settings.chunk_separator,
             **{name: getattr(drawn, name) for name in SAMPLING},
         )
+
+
+def asked_for(
+    test_set: EvaluationRequest | TestSet | str | os.PathLike[str],
+    *,
+    options: Mapping[str, Any],
+    **given: Any,
+) -> EvaluationRequest:
+    """The request that a test set and some options in Python mean; a request says all by itself."""
+    if isinstance(test_set, EvaluationRequest):
+        usual = {one.name: one.default for one in fields(EvaluationRequest)}
+        named = [*options, *(name for name, value in given.items() if value != usual[name])]
+        if named:
+            raise UsageError(
+                f"{', '.join(named)}: the request already says everything",
+                hint="write it into the EvaluationRequest",
+            )
+        return test_set
+    if isinstance(test_set, TestSet):
+        return EvaluationRequest(test_set=test_set, options=options, **given)
+    return EvaluationRequest(test_sets=(os.fspath(test_set),), options=options, **given)
 
 
 def _written(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -339,7 +383,7 @@ def unwatched(step: EvaluationStep) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class Evaluated(Tabular):
     """The runs of an evaluation, two of them in cross-mode, and what they could not find.
 
     ``unindexed`` says what is stored and not indexed, ``absent`` what was judged and is not there.
@@ -390,6 +434,26 @@ class Evaluated:
         """Whether anything is missing from the figures."""
         return any(one.result.degraded or one.result.failed for one in self.runs)
 
+    def records(self) -> Records:
+        """A row for each query of each run."""
+        found = [one.result.records() for one in self.runs]
+        rows = (dict(zip(one.names, row, strict=True)) for one in found for row in one.rows)
+        return Records.of(rows, notes=self.warnings)
+
+    def overview(self) -> Records:
+        """A row for each run with its measures, and what to know before believing them."""
+        rows = [
+            {
+                "run": one.info.run_id,
+                "name": one.info.name,
+                "queries": len(one.result.scores.queries),
+            }
+            | {str(measure): one.result[measure] for measure in one.result.scores.measures}
+            for one in self.runs
+        ]
+        said = (warning for one in self.runs for warning in one.result.warnings())
+        return Records.of(rows, notes=(*said, *self.warnings))
+
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready."""
         if self.modes:
@@ -417,6 +481,30 @@ def evaluate(
 
     ``before_query`` is called before each query, so that other work can go first.
     """
+    with span("assay.evaluate") as noted:
+        made = _evaluate(workspace, request, progress, before_query)
+        _note(noted, made)
+        return made
+
+
+def _note(noted: Span, made: Evaluated) -> None:
+    """Tell whoever listens what was run and what it scored."""
+    noted.note("test_set", made.runs[0].info.suite)
+    noted.note("run_ids", [one.info.run_id for one in made.runs])
+    noted.note("queries", sum(one.info.queries for one in made.runs))
+    noted.note("cached", all(one.cached for one in made.runs))
+    noted.note("failed", sum(len(one.result.failed) for one in made.runs))
+    for mode, one in (made.modes or {"": made.runs[0]}).items():
+        for measure in one.result.scores.measures:
+            noted.note(".".join(filter(None, ("metric", mode, measure.key))), one.result[measure])
+
+
+def _evaluate(
+    workspace: Workspace,
+    request: EvaluationRequest,
+    progress: EvaluationProgress,
+    before_query: Callable[[], None] | None,
+) -> Evaluated:
     if request.resume is not None:
         return evaluated(workspace, request, [_resumed(workspace, request, progress)])
     system = _system(workspace, request)
@@ -437,7 +525,7 @@ def evaluate(
 
 def check_search(workspace: Workspace, request: EvaluationRequest) -> None:
     """Refuse an evaluation of our search that could only fail: unknown fields and components."""
-    from assay.search.recorded import evaluation_options
+    from assay.search.run_config import evaluation_options
 
     searcher = workspace.searcher
     searcher.check_named(request.options)
@@ -524,11 +612,15 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
     system = _engine(workspace, request)
     asked = {"rank_by": request.rank_by, "timeout_s": request.timeout_s}
     given = {name: value for name, value in asked.items() if value is not None}
+    given |= {"concurrency": request.concurrency} if request.concurrency > 1 else {}
+    given |= {"retries": request.retries} if request.retries else {}
     return replace(
         system,
         config={**system.config, **given},
         rank_by=None if request.rank_by is None else RankBy(request.rank_by),
         timeout_s=request.timeout_s,
+        concurrency=request.concurrency,
+        retries=request.retries,
     )
 
 
@@ -702,6 +794,8 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
             retriever=info.config.get("retriever"),
             rank_by=request.rank_by or info.config.get("rank_by"),
             timeout_s=request.timeout_s or info.config.get("timeout_s"),
+            concurrency=info.config.get("concurrency", 1),
+            retries=info.config.get("retries", 0),
         )
         system = _system(workspace, again)
         _refuse_other_system(info, system)
@@ -711,7 +805,7 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
 
 def system_of_run(workspace: Workspace, info: RunInfo, *, answers: bool = False) -> System:
     """Our search as a run was made with it, on the index as it is now."""
-    from assay.search.recorded import options_from
+    from assay.search.run_config import options_from
 
     options = options_from(info.config, workspace.searcher.defaults)
     system = engine.system(workspace, options, answers=answers)

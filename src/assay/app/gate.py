@@ -8,12 +8,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.app.engine import Progress, silent
+from assay.app.latency import check_repeats
 from assay.app.statistics import USUAL, Statistics
-from assay.errors import UnknownRunError
+from assay.errors import UnknownRunError, UsageError
 from assay.evaluation.baseline import Baseline, side_of_file, side_of_run, sides_of_runs
 from assay.evaluation.defaults import GATE_MEASURES
-from assay.evaluation.gate import GateReport, chunkers_differ, lacking, parse_limits, slack
+from assay.evaluation.gate import (
+    AnyLimit,
+    GateLimit,
+    GateReport,
+    LatencyBound,
+    LatencyLimit,
+    chunkers_differ,
+    lacking,
+    parse_limits,
+    slack,
+)
 from assay.evaluation.gate import gate as rule_on
+from assay.evaluation.latency import LatencyChange, latency_together
+from assay.evaluation.outcomes import groups_of
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
@@ -29,19 +43,25 @@ if TYPE_CHECKING:
 class GateRequest:
     """A run held against another, or against a file with the numbers of one.
 
-    ``limits`` such as ``Recall@10=5%`` stand beside or instead of the usual one. With
-    ``non_inferiority`` the interval of the change decides instead of the means. Of the statistics,
-    a gate uses alpha, resamples, seed and ci_method; what is not given is as the run has it.
+    ``limits`` such as ``Recall@10=5%`` or ``latency_p95=20%`` replace the usual one. With
+    ``non_inferiority`` the interval of the change decides instead of the means. Where latency has
+    a limit, ``latency_repeats`` is how often the configurations of both runs are timed in turn; 0
+    takes the times that the runs noted. Of the statistics, a gate uses alpha, resamples, seed and
+    ci_method; what is not given is as the run has it.
     """
 
     baseline: str | Path
     current: str = "latest"
     limits: tuple[str, ...] = ()
     non_inferiority: bool = False
+    latency_repeats: int = 0
     statistics: Statistics = field(default=USUAL, metadata=flat)
 
+    def __post_init__(self) -> None:
+        check_repeats(self.latency_repeats)
 
-def gate(assay: Assay, request: GateRequest) -> GateReport:
+
+def gate(assay: Assay, request: GateRequest, progress: Progress = silent) -> GateReport:
     """Say whether a run may replace its baseline.
 
     Runs of different chunkers are matched by what was archived of their chunks.
@@ -50,7 +70,8 @@ def gate(assay: Assay, request: GateRequest) -> GateReport:
     settings = request.statistics.applied_to(assay.settings)
     limits = parse_limits(request.limits)
     shown = parse_measures(GATE_MEASURES)
-    measures = tuple(dict.fromkeys([*shown, *(limit.measure for limit in limits)]))
+    limited = (limit.measure for limit in limits if isinstance(limit, GateLimit))
+    measures = tuple(dict.fromkeys([*shown, *limited]))
     run = assay.stored_run(request.current)
     if isinstance(request.baseline, Path):
         before, now = side_of_file(request.baseline, measures), side_of_run(run, measures)
@@ -72,8 +93,42 @@ def gate(assay: Assay, request: GateRequest) -> GateReport:
         non_inferiority=request.non_inferiority,
         alpha=settings.alpha,
         sampling=request.statistics.drawn_as(run.info.scoring.sampling),
+        timed=_timed(assay, request, run, limits, seed=settings.seed, progress=progress),
         warnings=["the run is its own baseline"] if before.name == now.name else [],
     )
+
+
+def _timed(
+    assay: Assay,
+    request: GateRequest,
+    run: StoredRun,
+    limits: Sequence[AnyLimit],
+    *,
+    seed: int,
+    progress: Progress,
+) -> LatencyChange | None:
+    """The configurations of both runs timed in turn, where that was asked for and is needed."""
+    wanted = any(
+        isinstance(limit, LatencyLimit) and limit.bound is not LatencyBound.CEILING
+        for limit in limits
+    )
+    if not wanted or not request.latency_repeats:
+        return None
+    if isinstance(request.baseline, Path):
+        raise UsageError(
+            f"{request.baseline.name} is a file, which cannot be timed",
+            hint="name the stored run as baseline, or leave latency_repeats out",
+        )
+    timings = assay.timings(
+        request.baseline,
+        run.info.run_id,
+        repeats=request.latency_repeats,
+        seed=seed,
+        progress=progress,
+    )
+    sampling = request.statistics.drawn_as(run.info.scoring.sampling)
+    groups = groups_of(run.queries) if run.info.scoring.by_group else None
+    return latency_together(timings, sampling, groups)
 
 
 def _made_from(assay: Assay, file: Baseline, measures: Sequence[Measure]) -> StoredRun | None:
@@ -98,6 +153,13 @@ def _made_from(assay: Assay, file: Baseline, measures: Sequence[Measure]) -> Sto
 
 def _close(a: float | None, b: float | None) -> bool:
     return a is not None and b is not None and abs(a - b) <= slack(rounded=True)
+
+
+def named_run(assay: Assay, request: GateRequest) -> GateRequest:
+    """The same by the ids of its runs, which later runs do not change as they do "latest"."""
+    assert not isinstance(request.baseline, Path)
+    before, now = (assay.runs.run(ref).run_id for ref in (request.baseline, request.current))
+    return replace(request, baseline=before, current=now)
 
 
 def run_or_file(assay: Assay, text: str) -> str | Path:

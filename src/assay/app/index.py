@@ -7,7 +7,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.app.engine import Progress, cached_encoders, made_by, newer_models, silent
+from assay.app.engine import (
+    Progress,
+    cached_encoders,
+    lacking_models,
+    made_by,
+    model_shelf,
+    newer_models,
+    silent,
+)
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -40,9 +48,10 @@ def index_card(workspace: Workspace) -> dict[str, Any]:
 
 
 def _moves(workspace: Workspace, made: Mapping[str, str]) -> dict[str, Any]:
-    """What an index of older default models could be moved to, where it is one."""
-    newer = newer_models(workspace.settings, made)
-    return {"newer_models": newer} if newer else {}
+    """What an index of older default models could be moved to, and those that are not here."""
+    newer, lacking = newer_models(workspace.settings, made), lacking_models(workspace, made)
+    found = {"newer_models": newer, "lacking_models": lacking}
+    return {name: models for name, models in found.items() if models}
 
 
 def check_index(workspace: Workspace) -> list[str]:
@@ -82,6 +91,8 @@ def update_index(
     from assay.index.writer import update
 
     made = {} if move else made_by(workspace)
+    for name in lacking_models(workspace, made).values() if move else ():
+        model_shelf(workspace.settings).require(name)
     with ExitStack() as stack:
         encoders = cached_encoders(workspace, stack, progress, made)
         if workspace.cluster is None:

@@ -8,7 +8,7 @@ model) are functions of a ``Workspace`` alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from assay.app.engine import Progress, silent
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.model.document import ChunkPlace, StoredDocument
     from assay.model.run_store import RunLibrary
     from assay.model.runs import Timings
+    from assay.search.changes import SearchChanges
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
     from assay.search.why import Why
@@ -46,17 +47,21 @@ class Assay(Protocol):
     # Search and answers
 
     def search(
-        self, query: str, options: SearchOptions | None = None, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> SearchResponse:
         """The best chunks for a query; ``changes`` are options of a search by name."""
 
     def why(
-        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
+        self,
+        query: str,
+        document: str,
+        options: SearchOptions | None = None,
+        **changes: Unpack[SearchChanges],
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, **changes: Any
+        self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
 
@@ -88,6 +93,32 @@ class Assay(Protocol):
         progress: Progress = silent,
     ) -> DocumentsWritten:
         """Store documents, rows or a data frame, and make them searchable."""
+
+    def add(
+        self,
+        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
+        *,
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store documents and make them searchable: rows, an iterator, one row or a data frame."""
+
+    def add_frame(
+        self,
+        frame: Any,
+        *,
+        text: str | Sequence[str],
+        id: str,  # noqa: A002 - the word that users know
+        title: str = "",
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store a data frame, a document per row; the columns that are not named are metadata."""
+
+    def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
+        """Delete one document or several, and bring the index up to date."""
 
     def index_card(self) -> dict[str, Any]:
         """What the index holds, how fresh it is and which models made it."""

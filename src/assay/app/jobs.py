@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.app import comparison, corpus, index
+from assay.app import comparison, corpus, gate, index
 from assay.app.engine import Progress
 from assay.app.evaluation import EvaluationRequest, evaluate, same_request
 from assay.app.workspace import Workspace
@@ -31,6 +31,7 @@ __all__ = [
     "AB",
     "ENDED",
     "EVALUATION",
+    "GATE",
     "ClaimedJob",
     "Control",
     "Done",
@@ -44,6 +45,7 @@ __all__ = [
 
 EVALUATION = "evaluation"
 AB = "ab"
+GATE = "gate"
 LOOK_EVERY_S = 2.0
 CANCEL_LOOK_S = 0.5
 """How often running work asks whether somebody, maybe through another service, cancelled it."""
@@ -371,12 +373,17 @@ def _ab(workspace: Workspace, request: Mapping[str, Any], progress: Progress) ->
     return comparison.ab(workspace, asked, progress=progress).result.to_dict()
 
 
+def _gate(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    return gate.gate(workspace, decode(gate.GateRequest, request), progress).to_dict()
+
+
 Verb = Callable[[Workspace, Mapping[str, Any], Progress], object]
 _VERBS: Mapping[str, Verb] = {
     "ingest": _ingest,
     "delete": _delete,
     "index": _index,
     AB: _ab,
+    GATE: _gate,
 }
 
 

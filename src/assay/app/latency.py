@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 REPEATS = 3
 
 
+def check_repeats(repeats: int) -> None:
+    """Refuse a number of passes that nobody could wait for."""
+    if not 0 <= repeats <= limits.MAX_LATENCY_REPEATS:
+        raise UsageError(
+            f"latency_repeats: must be between 0 and {limits.MAX_LATENCY_REPEATS}, not {repeats}"
+        )
+
+
 def time_runs(
     workspace: Workspace, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent
 ) -> Timings:

@@ -20,12 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2 as httpx
-from prometheus_client import CollectorRegistry
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.exposition import generate_latest
-from prometheus_client.registry import Collector
 
+from assay import extras
 from assay.app.configurations import list_configurations, read_configuration
+from assay.app.engine import usual_options
 from assay.app.schedule import parse_schedule
 from assay.cache import Cache
 from assay.durable import write_atomically
@@ -38,11 +36,13 @@ from assay.model.run_store import RunFilter
 from assay.model.runs import RunInfo, RunStatus
 from assay.model.testset import TestSet
 from assay.plural import counted
-from assay.search.recorded import evaluation_options, options_from, search_config
+from assay.search.run_config import evaluation_options, options_from, search_config
 from assay.settings import Settings
 from assay.testsets.load import list_test_sets, load_test_set
 
 if TYPE_CHECKING:
+    from prometheus_client.core import GaugeMetricFamily
+
     from assay.app.workspace import Workspace
     from assay.model.scoring import Scoring
 
@@ -87,7 +87,7 @@ class Quality:
         return [str(getattr(self, name)) for name in LABELS]
 
 
-class QualityCollector(Collector):
+class QualityCollector:
     """Asks for the newest figures each time Prometheus looks."""
 
     def __init__(self, newest: Callable[[], Sequence[Quality]]) -> None:
@@ -99,6 +99,8 @@ class QualityCollector(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """The families with their values; without the store, only that it is down."""
+        from prometheus_client.core import GaugeMetricFamily
+
         try:
             found = self._newest()
         except AssayError:
@@ -110,6 +112,8 @@ class QualityCollector(Collector):
 
 def families(found: Sequence[Quality]) -> Iterator[GaugeMetricFamily]:
     """The gauges of the contract; one without a value has no series, never a 0."""
+    from prometheus_client.core import GaugeMetricFamily
+
     for measure in ("recall", "ndcg"):
         family = GaugeMetricFamily(
             f"medicalkg_retrieval_{measure}_at_k",
@@ -301,7 +305,7 @@ class _Rule:
             return wanted in (info.engine, info.config.get("retriever"))
         if not info.ours:
             return False
-        search = self._settings.search
+        search = usual_options(self._workspace)
         try:
             made = search_config(options_from(info.config, search))
         except (AssayError, KeyError, TypeError, ValueError):  # of options that are no more
@@ -359,6 +363,10 @@ def _split_and_mode(part: str | None) -> tuple[Split | None, Mode]:
 
 def figures(workspace: Workspace) -> bytes:
     """The gauges in the text form of Prometheus; refused where there is none."""
+    extras.require("prometheus_client")
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.exposition import generate_latest
+
     gauges = Gauges(workspace)
     found = gauges()
     if not found:

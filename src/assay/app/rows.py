@@ -6,12 +6,74 @@ decide what is id, text and title (``ingest/columns.py``); the others are metada
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import UsageError
 from assay.hits.columns import columns_of, is_frame
-from assay.ingest.columns import as_json
+
+SHOWN = 12  # names of fields in an error
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields that hold the id, the text (several are joined) and the title of a document."""
+
+    id: str = ""
+    text: str | Sequence[str] = ()
+    title: str = ""
+
+    def named(self) -> dict[str, tuple[str, ...]]:
+        """Each of our names with those that stand for it."""
+        texts = (self.text,) if isinstance(self.text, str) else tuple(self.text)
+        given = {"doc_id": (self.id,), "text": texts, "title": (self.title,)}
+        return {name: others for name, others in given.items() if any(others)}
+
+
+def renamed(documents: Any, fields: Fields) -> Iterator[dict[str, Any]]:
+    """Each document with the named fields under our own names; the others stay as they are."""
+    wanted = fields.named()
+    if not is_frame(documents):
+        rows = [documents] if isinstance(documents, Mapping) else documents
+        for number, row in enumerate(document_rows(rows), 1):
+            _check_fields(wanted, row, f"document {number}")
+            yield _renamed(row, wanted, number)
+        return
+    columns = columns_of(documents)
+    wanted = {name: tuple(one.strip().lower() for one in others) for name, others in wanted.items()}
+    _check_fields(wanted, columns, "the data frame")
+    for number, row in enumerate(_frame_rows(columns), 1):
+        _check_fields({"doc_id": wanted.get("doc_id", ())}, row, f"row {number}")
+        yield _renamed(row, wanted, number)
+
+
+def _check_fields(
+    wanted: Mapping[str, tuple[str, ...]], there: Mapping[str, Any], what: str
+) -> None:
+    for name in (name for others in wanted.values() for name in others):
+        if name not in there:
+            raise UsageError(
+                f"{what} has no field {name!r:.60}",
+                hint=f"its fields: {', '.join(sorted(map(str, there))[:SHOWN])}",
+            )
+
+
+def _renamed(
+    row: dict[str, Any], wanted: Mapping[str, tuple[str, ...]], number: int
+) -> dict[str, Any]:
+    """A row of a frame has no cell where a value is missing."""
+    used = {name for others in wanted.values() for name in others}
+    found: dict[str, Any] = {}
+    for name, others in wanted.items():
+        values = [row[other] for other in others if other in row]
+        found[name] = values[0] if len(values) == 1 else "\n\n".join(map(str, values))
+    if hidden := sorted(name for name in wanted if name in row and name not in used):
+        raise UsageError(
+            f"document {number} also has a field {hidden[0]!r}, which is another one",
+            hint="rename it first",
+        )
+    return {**{name: value for name, value in row.items() if name not in used}, **found}
 
 
 def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
@@ -25,7 +87,12 @@ def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
                 )
             yield dict(row)
         return
-    columns = columns_of(documents)
+    yield from _frame_rows(columns_of(documents))
+
+
+def _frame_rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    from assay.ingest.columns import as_json
+
     for values in zip(*columns.values(), strict=True):
         row = {name: as_json(value) for name, value in zip(columns, values, strict=True)}
         yield {name: value for name, value in row.items() if value is not None}

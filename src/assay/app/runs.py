@@ -74,6 +74,7 @@ from assay.model.ranking import Match, MatchName
 from assay.model.run_store import RunFilter, RunPage, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.scoring import Scoring
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery, TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.render import evaluation as tables
@@ -170,7 +171,7 @@ def delete(assay: Assay, run: str) -> RunInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
+class RunView(Tabular):
     """A run and its scores, and on request what its components did.
 
     Of figures that were saved without rankings there is no result but what was stored.
@@ -180,6 +181,19 @@ class RunView:
     result: EvaluationResult | None
     components: ComponentReport | None = None
     fates: Waterfall | None = None
+
+    def records(self) -> Records:
+        """A row for each query; a row for each figure where only figures were saved."""
+        if self.result is not None:
+            return self.result.records()
+        metrics = self.info.aggregate.get("metrics", {})
+        return Records(("measure", "mean"), list(metrics.items()), self.info.run_id)
+
+    def overview(self) -> Records:
+        """The measures; those of each component where they were asked for."""
+        if self.components is not None:
+            return self.components.overview()
+        return self.records() if self.result is None else self.result.overview()
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready, with everything that is known of the run."""

@@ -90,7 +90,7 @@ def weights_in_force(options: SearchOptions, components: Iterable[str]) -> dict[
 
 def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) -> Iterator[str]:
     """Why results may be missing: what is not indexed yet, and a section that no document has."""
-    from assay.ingest.sections import section_of
+    from assay.model.sections import section_of
 
     yield from incomplete(assay)
     if not response.results:

@@ -28,8 +28,8 @@ from assay.evaluation.tuning import tune as try_settings
 from assay.measures.base import Measure
 from assay.measures.parse import parse_measure
 from assay.model.arrays import FloatArray, IntArray
-from assay.search.recorded import evaluation_options
 from assay.search.request import FusionMethod, Normalization, SearchOptions
+from assay.search.run_config import evaluation_options
 from assay.search.tuning import Pool, grid, pool, reading, weights_of, with_type_weights
 
 if TYPE_CHECKING:

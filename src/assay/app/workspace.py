@@ -12,12 +12,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from assay import limits
 from assay.app import engine
 from assay.app.engine import Progress, silent
 from assay.app.layout import SQLITE, Layout
+from assay.app.verbs import Verbs
 from assay.cache import Cache
 from assay.errors import MissingFileError
 from assay.model.run_store import RunStore
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
     from assay.opensearch.cluster import Cluster
+    from assay.search.changes import SearchChanges
     from assay.search.own_components import OwnComponent
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Workspace:
+class Workspace(Verbs):
     """One project's folder, opened."""
 
     settings: Settings
@@ -164,7 +166,7 @@ class Workspace:
         ``made`` are the models of the index, by default of the present one.
         """
         used = engine.made_by(self) if made is None else made
-        dense, sparse = (engine.model_name(self.settings, role, used) for role in engine.SIGNALS)
+        dense, sparse = (engine.model_for(self, role, used) for role in engine.SIGNALS)
         return self.opened_models.dense(dense), self.opened_models.sparse(sparse)
 
     @property
@@ -201,6 +203,51 @@ class Workspace:
         from assay.app import corpus
 
         return corpus.document(self, doc_id)
+
+    def add(
+        self,
+        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
+        *,
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store documents and make them searchable: rows, an iterator, one row or a data frame."""
+        from assay.app import corpus
+
+        return corpus.add(
+            self, documents, profile=profile, keep_going=keep_going, progress=progress
+        )
+
+    def add_frame(
+        self,
+        frame: Any,
+        *,
+        text: str | Sequence[str],
+        id: str,  # noqa: A002 - the word that users know
+        title: str = "",
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store a data frame, a document per row; the columns that are not named are metadata."""
+        from assay.app import corpus
+        from assay.app.rows import Fields
+
+        return corpus.add(
+            self,
+            frame,
+            fields=Fields(id, text, title),
+            profile=profile,
+            keep_going=keep_going,
+            progress=progress,
+        )
+
+    def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
+        """Delete one document or several, and bring the index up to date."""
+        from assay.app import corpus
+
+        return corpus.delete(self, doc_ids, progress)
 
     def delete_documents(
         self, doc_ids: Sequence[str], progress: Progress = silent
@@ -305,20 +352,24 @@ class Workspace:
         return searcher
 
     def search(
-        self, query: str, options: SearchOptions | None = None, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> SearchResponse:
         """The best chunks for a query, from the newest generation: see ``SearchOptions``."""
         return self.searcher.search(query, options, **changes)
 
     async def asearch(
-        self, query: str, options: SearchOptions | None = None, **changes: Any
+        self, query: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> SearchResponse:
         """The same from a coroutine."""
         searcher = await asyncio.to_thread(lambda: self.searcher)
         return await searcher.asearch(query, options, **changes)
 
     def why(
-        self, query: str, document: str, options: SearchOptions | None = None, **changes: Any
+        self,
+        query: str,
+        document: str,
+        options: SearchOptions | None = None,
+        **changes: Unpack[SearchChanges],
     ) -> Why:
         """Why a document or chunk is not among the results, or where it is."""
         return self.searcher.why(query, document, options, **changes)
@@ -335,7 +386,7 @@ class Workspace:
         return engine.open_answerer(self)
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, **changes: Any
+        self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> Answered:
         """What the corpus says to a question, and the search that the answer rests on."""
         from assay.app import answers
@@ -352,10 +403,10 @@ class Workspace:
 
     # Evaluation
 
-    def evaluate(
+    def carry_out(
         self, request: EvaluationRequest, progress: EvaluationProgress | None = None
     ) -> Evaluated:
-        """Run a test set and keep the run, or find that it was run before."""
+        """Run a test set as a request says, and keep the run."""
         from assay.app import evaluation
 
         return evaluation.evaluate(self, request, progress or evaluation.unwatched)
@@ -374,9 +425,9 @@ class Workspace:
 
         return figures(self)
 
-    def system(self, *, answers: bool = False, **changes: Any) -> System:
+    def system(self, *, answers: bool = False, **changes: Unpack[SearchChanges]) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
-        from assay.search.recorded import evaluation_options
+        from assay.search.run_config import evaluation_options
 
         self.searcher.check_named(changes)
         options = evaluation_options(self.searcher.defaults, **changes)

@@ -1,6 +1,7 @@
-"""Which settings and limits hold here, and where does each value come from?"""
+"""Which settings and limits hold here, where does each value come from, and whom do we trust?"""
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,8 +10,11 @@ from assay import limits
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag, configuration, refuse_server
+from assay.errors import MissingFileError
+from assay.settings import SETTINGS, guarded_settings, mask, nearest_file
+from assay.trust import trust
 
-app = group("Show settings and limits, and the hash of the settings.")
+app = group("Show settings and limits; trust a file of settings.")
 
 
 @app.command("show")
@@ -58,6 +62,40 @@ def show_hash(ctx: typer.Context, json_output: JsonFlag = False) -> None:
         emit_json({"config_hash": digest})
     else:
         emit_text(digest)
+
+
+@app.command("trust")
+def trust_file(
+    ctx: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(help="The nearest assay.yaml unless named.")
+    ] = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Do not trust the file any longer.")
+    ] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Let a file set what could run code, send secrets or write files; show what that is.
+
+    Trust ends when one of these settings changes. A file named with --config needs none.
+    """
+    refuse_server(ctx)
+    path = file or nearest_file()
+    if path is None:
+        raise MissingFileError("there is no assay.yaml here or above", hint="name the file")
+    guarded = guarded_settings(path)
+    trust(path, {} if forget else guarded, os.environ)
+    if json_output:
+        rows = {name: mask(text) for name, text in guarded.items()}
+        emit_json({"file": str(path), "trusted": not forget, "settings": rows})
+        return
+    if forget:
+        emit_text(f"{path} is not trusted any longer")
+    elif not guarded:
+        emit_text(f"{path} sets nothing that needs trust")
+    else:
+        emit_text(f"{path} is trusted with:")
+        emit_columns([(name, mask(text), SETTINGS[name].guard) for name, text in guarded.items()])
 
 
 def _readable(row: limits.Limit) -> str:

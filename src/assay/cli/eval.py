@@ -398,13 +398,13 @@ def history(
     from assay.app import runs
     from assay.cli.tables import show_tables
     from assay.evaluation.history import HistoryOptions
-    from assay.render.runs import history_json, history_tables
+    from assay.render.runs import history_tables
 
     chosen = HistoryOptions(part, engine, configuration, by_configuration)
     with connected(ctx) as assay:
         past = runs.history(assay, suite, measures=measures or (), options=chosen, limit=limit)
     if json_output:
-        emit_json(history_json(past))
+        emit_json(past.to_dict())
     elif past.runs:
         show_tables(history_tables(past), assay.settings.color)
     else:
@@ -645,8 +645,22 @@ def gate_command(
     current: Annotated[str, typer.Option("--current", help="The run to judge.")] = "latest",
     limit: Annotated[
         list[str] | None,
-        typer.Option("--limit", help='"Recall@10=5%" (relative) or "nDCG@10=0.02" (absolute).'),
+        typer.Option(
+            "--limit",
+            help='"Recall@10=5%" (relative), "nDCG@10=0.02" (absolute), "latency_p95=20%" or '
+            '"latency_p95<500ms"; instead of Recall@10=5%.',
+        ),
     ] = None,
+    latency_repeats: Annotated[
+        int,
+        typer.Option(
+            "--latency-repeats",
+            min=0,
+            max=limits.MAX_LATENCY_REPEATS,
+            help="How often both configurations are timed in turn, where latency has a limit; 0 "
+            "takes the times that the runs noted.",
+        ),
+    ] = 0,
     non_inferiority: Annotated[
         bool,
         typer.Option("--non-inferiority", help="Decide by the confidence interval of the change."),
@@ -676,6 +690,7 @@ def gate_command(
                 current=current,
                 limits=tuple(limit or ()),
                 non_inferiority=non_inferiority,
+                latency_repeats=latency_repeats,
                 statistics=read_statistics(statistics),
             ),
         )

@@ -84,10 +84,14 @@ def reencode(ctx: typer.Context, json_output: JsonFlag = False) -> None:
 
 
 def _tell_newer(card: "Mapping[str, Any]") -> None:
-    """How to move to other default models than those that made the index."""
+    """How to move to other default models than those that made the index, or come to some."""
     if newer := card.get("newer_models"):
         names = " and ".join(dict.fromkeys(newer.values()))
         note(f"note: the default is {names} now; assay index reencode moves the index to it")
+    if lacking := card.get("lacking_models"):
+        from assay.app.engine import words_only
+
+        note(f"note: indexed {words_only(lacking)}")
 
 
 def _write(ctx: typer.Context, action: "Action", json_output: bool) -> None:

@@ -31,6 +31,10 @@ def command(
             help="Pass over what cannot be read: it is named and counted, and the exit code is 4.",
         ),
     ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse a folder with a file that would be left out."),
+    ] = False,
     id_field: Annotated[
         str, typer.Option("--id-field", help="The field of rows (JSON, CSV) that holds the id.")
     ] = "",
@@ -56,6 +60,7 @@ def command(
             profile=profile,
             skip_empty=skip_empty,
             keep_going=keep_going,
+            strict=strict,
             id_field=id_field,
             text_field=text_field or (),
             title_field=title_field,
@@ -64,6 +69,9 @@ def command(
             note=limited_notes(),
             stopped=_stopped,
         )
+        used = workspace.opened_models.usage()
+    for line in used:
+        note(f"note: {line}")
     if json_output:
         emit_json({"home": str(settings.home), **encode(written)})
         return DEGRADED if written.failed else 0

@@ -125,6 +125,10 @@ def _version(wanted: bool) -> None:
 def _root(
     ctx: typer.Context,
     home: Annotated[Path | None, typer.Option(help="Workspace folder.")] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Settings to read instead of the nearest assay.yaml."),
+    ] = None,
     color: Annotated[
         str | None, typer.Option(metavar="auto|always|never", help="When to color output.")
     ] = None,
@@ -136,5 +140,11 @@ def _root(
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    del home, color, server, version  # commands read them through assay.cli.options.configuration
+    del (
+        home,
+        config,
+        color,
+        server,
+        version,
+    )  # commands read them through assay.cli.options.configuration
     show_help_without_command(ctx)

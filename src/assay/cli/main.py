@@ -76,6 +76,11 @@ COMMANDS: tuple[Entry, ...] = (
         "Judge passages by keyboard; stop and resume at any time.",
     ),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
+    Entry(
+        "mcp",
+        "assay.cli.mcp",
+        "Serve search, answers and evaluation to an assistant (MCP).",
+    ),
     Entry("keys", "assay.cli.keys", "Create, list and revoke the keys of the HTTP service."),
     Entry("doctor", "assay.cli.doctor", "Check models, disk, store and index, and say what to do."),
     Entry(
@@ -88,11 +93,16 @@ COMMANDS: tuple[Entry, ...] = (
         "assay.cli.backup:restore",
         "Restore a backup into a new workspace, after checking it.",
     ),
-    Entry("config", "assay.cli.config", "Show settings and limits, and the hash of the settings."),
+    Entry("config", "assay.cli.config", "Show settings and limits; trust a file of settings."),
 )
 
 ERROR, USAGE, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
-EVERYWHERE = {"--home": "FOLDER", "--server": "ADDRESS", "--color": "never"}  # of all commands
+EVERYWHERE = {
+    "--home": "FOLDER",
+    "--config": "FILE",
+    "--server": "ADDRESS",
+    "--color": "never",
+}  # of all commands
 
 
 def main() -> None:
@@ -115,6 +125,8 @@ def run(arguments: Sequence[str]) -> int:
         code = INTERRUPTED
     except AssayError as error:
         return _fail(error.code, error.message, error.hint, error.exit_code, as_json)
+    except ImportError as error:
+        return _fail_to_import(error, as_json)
     except Exception as error:
         if not _is_interruption(error):
             return _fail_unexpectedly(error, as_json)
@@ -156,6 +168,17 @@ def _fail(code: str, message: str, hint: str | None, exit_code: int, as_json: bo
         if hint:
             streams.complain(f"hint: {hint}")
     return exit_code
+
+
+def _fail_to_import(error: ImportError, as_json: bool) -> int:
+    """Report a package that an extra would have brought, or an import that should not fail."""
+    from assay.extras import explained
+
+    lack = explained(error)
+    if lack is None:
+        return _fail_unexpectedly(error, as_json)
+    _trace()
+    return _fail(lack.code, lack.message, lack.hint, lack.exit_code, as_json)
 
 
 def _fail_unexpectedly(error: Exception, as_json: bool) -> int:

@@ -60,7 +60,7 @@ def configuration(ctx: typer.Context, *, service: bool = False, **flags: object)
     if root.get("server") is not None and not service:
         refuse_server(ctx)
     common = {name: root.get(name) for name in ("home", "color", "server")}
-    return configure({**common, **flags})
+    return configure({**common, **flags}, file=root.get("config"))
 
 
 def refuse_server(ctx: typer.Context) -> None:

@@ -250,13 +250,17 @@ def import_set(
     ctx: typer.Context,
     path: Annotated[
         Path,
-        typer.Argument(help="File to read (also our own YAML or JSON), or a BEIR folder."),
+        typer.Argument(
+            help="File to read: our own form, TREC topics, CSV, JSON lines or parquet of queries "
+            "and judgments; a folder of BEIR or MTEB; or irds:NAME of ir_datasets."
+        ),
     ],
     qrels: Annotated[
         Path | None, typer.Option(help="Judgments of TREC topics; PATH holds the topics.")
     ] = None,
     beir_split: Annotated[
-        str | None, typer.Option("--split", help="Judgments of a BEIR folder: test, dev, train.")
+        str | None,
+        typer.Option("--split", help="Judgments of a BEIR or MTEB folder: test, dev, train."),
     ] = None,
     field: Annotated[
         str, typer.Option(help="Element of a TREC topic that is the query.")

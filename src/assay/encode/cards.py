@@ -13,11 +13,15 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Role: TypeAlias = Literal["dense", "splade", "hybrid", "reranker"]
-Pooling: TypeAlias = Literal["cls", "mean", "max", "none"]
+Pooling: TypeAlias = str
+"""One of ``POOLINGS``, or several with ``+`` between them, whose vectors are joined."""
 Runtime: TypeAlias = Literal["onnx", "bert", "one_pass", "torch"]
 
 ROLES: tuple[Role, ...] = ("dense", "splade", "hybrid", "reranker")
-POOLINGS: tuple[Pooling, ...] = ("cls", "mean", "max", "none")
+POOLINGS: tuple[Pooling, ...] = (
+    *("cls", "mean", "max", "none"),
+    *("mean_sqrt_len_tokens", "weightedmean", "lasttoken"),
+)
 RUNTIMES: tuple[Runtime, ...] = ("onnx", "bert", "one_pass", "torch")
 
 DEFAULT_MAX_TOKENS = 256
@@ -66,9 +70,11 @@ class ModelCard:
 
     A hybrid model gives both signals in one pass: ``dimension`` is that of its dense vectors,
     ``vocabulary`` counts its terms, and ``layers`` says after how many the signals leave it. A
-    model ``inside`` the folder of another shares its files. Those that ``ships`` with the program
-    need no source. ``rrf_weights`` and ``score_weights`` are the weights of components that suit
-    its signals, where others than the usual ones do (``search/fusion/weights.py``).
+    model ``inside`` the folder of another shares its files. ``heads`` are what comes after pooling
+    (``heads.py``), and ``lowercase`` says that texts are read in small letters. Those that
+    ``ships`` with the program need no source. ``rrf_weights`` and ``score_weights`` are the weights
+    of components that suit its signals, where others than the usual ones do
+    (``search/fusion/weights.py``).
     """
 
     name: str
@@ -87,6 +93,8 @@ class ModelCard:
     layers: int = 0
     vocabulary: int = 0
     inside: str = ""
+    heads: tuple[str, ...] = ()
+    lowercase: bool = False
     ships: bool = False
     rrf_weights: tuple[tuple[str, float], ...] = ()
     score_weights: tuple[tuple[str, float], ...] = ()
@@ -122,7 +130,7 @@ class ModelCard:
             "role": self.role,
             "runtime": self.runtime,
         }
-        if self.layers:
-            recipe["layers"] = self.layers
+        seldom = {"layers": self.layers, "heads": self.heads, "lowercase": self.lowercase}
+        recipe |= {name: value for name, value in seldom.items() if value}
         digest = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
         return f"{self.name}:{max_tokens}:{digest[:16]}"

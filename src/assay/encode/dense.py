@@ -31,6 +31,21 @@ def _largest(states: _Row) -> _Row:
     return largest
 
 
+def _by_root_of_length(states: _Row) -> _Row:
+    total: _Row = (states.sum(axis=0, dtype=np.float64) / np.sqrt(len(states))).astype(np.float32)
+    return total
+
+
+def _later_weighs_more(states: _Row) -> _Row:
+    average: _Row = np.average(states, axis=0, weights=np.arange(1, len(states) + 1))
+    return average.astype(np.float32)
+
+
+def _last(states: _Row) -> _Row:
+    last: _Row = states[-1]
+    return last
+
+
 def _as_given(vector: _Row) -> _Row:
     return vector
 
@@ -39,8 +54,17 @@ POOL: dict[Pooling, Callable[[_Row], _Row]] = {
     "cls": _first,
     "mean": _mean,
     "max": _largest,
+    "mean_sqrt_len_tokens": _by_root_of_length,
+    "weightedmean": _later_weighs_more,
+    "lasttoken": _last,
     "none": _as_given,
 }
+
+
+def pool(states: _Row, pooling: Pooling) -> _Row:
+    """One vector from the states of all tokens; several ways of pooling are joined."""
+    parts = [POOL[one](states) for one in pooling.split("+")]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class OnnxDense:
@@ -48,7 +72,6 @@ class OnnxDense:
 
     def __init__(self, running: Running, threads: int = 0) -> None:
         self._running = running
-        self._pool = POOL[running.card.pooling]
         self._threads = thread_count(threads)
 
     @property
@@ -75,7 +98,9 @@ class OnnxDense:
                 f"{running.card.name} answers with {states.ndim} axes, which does not go with "
                 f"pooling {running.card.pooling!r}"
             )
-        vector = self._pool(states)
+        vector = pool(states, running.card.pooling)
+        for head in running.heads:
+            vector = head(vector)
         if vector.shape != (self.dimension,):
             raise FormatError(
                 f"{running.card.name} makes vectors of {vector.size} numbers, not {self.dimension}"

@@ -2,6 +2,7 @@
 
 ``threads`` is the number of texts encoded in parallel, 0 for one per core; it changes no result.
 ``gpu`` requests the GPU; models that need one use it anyway, and hybrid ones never do.
+``key_variable`` names the environment variable with the key of a model behind an address.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from assay.encode.cross_encoder import OnnxReranker
 from assay.encode.dense import OnnxDense
 from assay.encode.hybrid import Hybrid
 from assay.encode.runtime import start
+from assay.encode.service import ServiceDense, ServiceReranker, is_address, read_address
 from assay.encode.shelf import FoundModel, Shelf
 from assay.encode.splade import OnnxSplade
+from assay.errors import UsageError
 from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
 
 
@@ -25,8 +28,11 @@ def open_dense(
     threads: int = 0,
     max_tokens: int | None = None,
     gpu: bool = False,
+    key_variable: str | None = None,
 ) -> DenseEncoder:
-    """A dense encoder by the name of its model or the path of its folder."""
+    """A dense encoder by the name of its model, its address or the path of its folder."""
+    if is_address(name):
+        return ServiceDense(read_address(name), key_variable)
     found = _found(name, shelf)
     if found.card.role == "hybrid":
         return Hybrid(found, threads=threads, max_tokens=max_tokens).dense
@@ -46,6 +52,11 @@ def open_sparse(
     gpu: bool = False,
 ) -> SparseEncoder:
     """A sparse encoder by the name of its model or the path of its folder."""
+    if is_address(name):
+        raise UsageError(
+            f"splade_model: {name!r:.80} is an address, which dense models and rerankers may have",
+            hint="splade_model: none searches without weighted terms",
+        )
     found = _found(name, shelf)
     if found.card.role == "hybrid":
         return Hybrid(found, threads=threads, max_tokens=max_tokens).sparse
@@ -63,6 +74,8 @@ def open_hybrid(
 
     ``kept`` is the file in which the workspace keeps how it runs best (``machine.py``).
     """
+    if is_address(name):
+        return None
     found = _found(name, shelf)
     return Hybrid(found, threads=threads, kept=kept) if found.card.role == "hybrid" else None
 
@@ -74,8 +87,11 @@ def open_reranker(
     threads: int = 0,
     max_tokens: int | None = None,
     gpu: bool = False,
+    key_variable: str | None = None,
 ) -> Reranker:
-    """A reranker by the name of its model or the path of its folder."""
+    """A reranker by the name of its model, its address or the path of its folder."""
+    if is_address(name):
+        return ServiceReranker(read_address(name), key_variable)
     found = _found(name, shelf)
     if gpu or _needs_torch(found.card):
         from assay.encode.torch_gpu import TorchReranker
@@ -96,4 +112,9 @@ def _found(name: str, shelf: Shelf) -> FoundModel:
 
 
 def _needs_torch(card: ModelCard) -> bool:
-    return card.requires_gpu or card.runtime == "torch"
+    """Whether torch runs it; without a GPU, an error tells how to convert it for the processor."""
+    if card.requires_gpu or card.runtime != "torch":
+        return card.requires_gpu
+    from assay.encode.torch_gpu import gpu_available
+
+    return gpu_available()

@@ -1,7 +1,7 @@
 """What kind of model is in this folder?
 
 A folder is described by ``assay-model.json`` (the fields of a card), or by the layout of
-sentence-transformers: ``config.json``, ``modules.json`` and a pooling module next to the weights.
+sentence-transformers: ``config.json`` next to the weights, and ``modules.json`` (``modules.py``).
 Nothing in it is executed: weights are ONNX or safetensors, the rest is JSON.
 """
 
@@ -13,27 +13,42 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from assay import limits
-from assay.encode.cards import POOLINGS, ROLES, RUNTIMES, ModelCard, ModelFile, Pooling, Role
-from assay.errors import CorruptModelError, FormatError, LimitError, MissingFileError
+from assay.encode.cards import (
+    DEFAULT_MAX_TOKENS,
+    POOLINGS,
+    ROLES,
+    RUNTIMES,
+    ModelCard,
+    ModelFile,
+    Pooling,
+    Role,
+)
+from assay.encode.families import FAMILIES
+from assay.encode.heads import files_of
+from assay.encode.model_json import read_object
+from assay.encode.modules import (
+    SAVE_AGAIN,
+    Declared,
+    check_scores,
+    declared,
+    pooling_of,
+    prompts_of,
+)
+from assay.errors import CorruptModelError, FormatError, MissingFileError
 
 DESCRIPTION = "assay-model.json"
 SEAL = "sha256"
 WEIGHTS = ("model.onnx", "onnx/model.onnx", "model.safetensors")
 _TEXTS = {"name", "about", "licence", "weights", "query_prefix", "passage_prefix"}
 _OF_HYBRIDS = {"layers", "vocabulary"}
+_SELDOM = {*_OF_HYBRIDS, "heads", "lowercase"}
 _NUMBERS = {"dimension", "max_tokens", "longest", *_OF_HYBRIDS}
 _OF_THE_CATALOG = {"sources", "inside", "ships", "rrf_weights", "score_weights"}
-_CHOICES: dict[str, tuple[str, ...]] = {"role": ROLES, "pooling": POOLINGS, "runtime": RUNTIMES}
+_CHOICES: dict[str, tuple[str, ...]] = {"role": ROLES, "runtime": RUNTIMES}
 _ROLE_OF_HEAD: dict[str, Role] = {
     "ForMaskedLM": "splade",
     "ForSequenceClassification": "reranker",
     "Model": "dense",
-}
-_POOLING_OF_FLAG: dict[str, Pooling] = {
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_max_tokens": "max",
 }
 
 
@@ -56,7 +71,7 @@ def description(card: ModelCard) -> str:
     values = {
         name: value
         for name, value in asdict(card).items()
-        if name not in _OF_THE_CATALOG and (value or name not in _OF_HYBRIDS)
+        if name not in _OF_THE_CATALOG and (value or name not in _SELDOM)
     }
     return json.dumps({**values, SEAL: _digest(values)}, indent=1, sort_keys=True) + "\n"
 
@@ -67,7 +82,7 @@ def _digest(values: dict[str, Any]) -> str:
 
 def _described(folder: Path) -> ModelCard:
     path = folder / DESCRIPTION
-    values = read_json(path)
+    values = read_object(path)
     stated = values.pop(SEAL, None)  # a description written by hand has none
     if stated is not None and stated != _digest(values):
         raise CorruptModelError(
@@ -97,6 +112,14 @@ def _checked(path: Path, name: str, value: object) -> object:
     """One value of a description, if its type and range are valid."""
     if name == "files":
         return _files(path, value)
+    if name == "heads":
+        return _heads(path, value)
+    if name == "pooling":
+        right = isinstance(value, str) and {*value.split("+")} <= {*POOLINGS}
+        right = right and (value == "none" or "none" not in str(value))
+        if not right:
+            raise FormatError(f"pooling cannot be {value!r:.60}", source=str(path))
+        return value
     if name in _CHOICES:
         right = value in _CHOICES[name]
     elif name in _TEXTS:
@@ -121,6 +144,17 @@ def _files(path: Path, value: object) -> tuple[ModelFile, ...]:
     return files
 
 
+def _heads(path: Path, value: object) -> tuple[str, ...]:
+    heads = tuple(value) if isinstance(value, list) else ()
+    known = all(
+        isinstance(head, str) and (head == "unit" or head.startswith(("dense:", "norm:")))
+        for head in heads
+    )
+    if not heads or not known or not all(map(_is_inside, files_of(heads))):
+        raise FormatError("heads must list steps such as dense:2_Dense", source=str(path))
+    return heads
+
+
 def _is_inside(name: str) -> bool:
     """Whether a relative path stays inside its folder."""
     parts = name.split("/")
@@ -128,95 +162,98 @@ def _is_inside(name: str) -> bool:
 
 
 def _detected(folder: Path) -> ModelCard:
-    weights = next((name for name in WEIGHTS if (folder / name).is_file()), None)
-    if weights is None or not (folder / "tokenizer.json").is_file():
+    weights = _weights(folder)
+    config = read_object(folder / "config.json")
+    stated = declared(folder)
+    role = _role(folder, config, stated)
+    if role == "reranker":
+        check_scores(folder, config)
+    family = FAMILIES.get(str(config.get("model_type")))
+    if family and not weights.endswith(".onnx") and "auto_map" in config:
         raise FormatError(
-            "neither assay-model.json nor weights with a tokenizer.json are here",
-            source=str(folder),
-            hint=f"weights are one of {', '.join(WEIGHTS)}",
+            "auto_map names code of the model's own, which is never run",
+            source=str(folder / "config.json"),
         )
-    config = read_json(folder / "config.json")
-    role = _role(folder, config)
-    is_bert = config.get("model_type") == "bert"
-    query_prefix, passage_prefix = _prompts(folder)
+    query_prefix, passage_prefix = prompts_of(folder)
+    pooling = stated.pooling if stated and stated.role else _pooling(folder, role)
+    places = _whole(config.get("max_position_embeddings"), 512)
+    longest = max(places - (family.skipped if family else 0), 1)
+    tokens = (stated.max_tokens or longest) if stated else DEFAULT_MAX_TOKENS
     return ModelCard(
         name=folder.resolve().name,
         role=role,
         about="a folder of this machine",
         licence="unknown",
-        runtime="onnx" if weights.endswith(".onnx") else "bert" if is_bert else "torch",
+        runtime="onnx" if weights.endswith(".onnx") else "bert" if family else "torch",
         weights=weights,
-        dimension=_dimension(folder, config, role),
-        pooling=_pooling(folder, role),
+        dimension=_dimension(folder, config, role, stated, pooling),
+        pooling=pooling,
         query_prefix=query_prefix,
         passage_prefix=passage_prefix,
-        longest=_whole(config.get("max_position_embeddings"), 512),
+        max_tokens=tokens,
+        longest=longest,
+        heads=stated.heads if stated else (),
+        lowercase=stated.lowercase if stated else False,
     )
 
 
-def _role(folder: Path, config: dict[str, Any]) -> Role:
+def _weights(folder: Path) -> str:
+    """The file of the weights; a folder without any that can be read is refused."""
+    if (folder / "adapter_config.json").is_file():
+        raise FormatError(
+            "this holds an adapter, not a model", source=str(folder), hint="merge it and save it"
+        )
+    weights = next((name for name in WEIGHTS if (folder / name).is_file()), None)
+    if weights is not None and (folder / "tokenizer.json").is_file():
+        return weights
+    others = [*folder.glob("pytorch_model*.bin"), *folder.glob("*.safetensors.index.json")]
+    others += [path for path in (folder / "vocab.txt", folder / "vocab.json") if path.is_file()]
+    raise FormatError(
+        "neither assay-model.json nor weights with a tokenizer.json are here",
+        source=str(folder),
+        hint=SAVE_AGAIN if others else f"weights are one of {', '.join(WEIGHTS)}",
+    )
+
+
+def _role(folder: Path, config: dict[str, Any], stated: Declared | None) -> Role:
+    if stated and stated.role:
+        return stated.role
     architectures = config.get("architectures") or [""]
     head = str(architectures[0])
-    for ending, role in _ROLE_OF_HEAD.items():
-        if head.endswith(ending):
-            return role
-    raise FormatError(
-        f"the architecture {head!r:.60} has no role here",
-        source=str(folder / "config.json"),
-        hint=f"known endings: {', '.join(_ROLE_OF_HEAD)}",
-    )
+    role = next((role for ending, role in _ROLE_OF_HEAD.items() if head.endswith(ending)), None)
+    if role is None:
+        raise FormatError(
+            f"the architecture {head!r:.60} has no role here",
+            source=str(folder / "config.json"),
+            hint=f"known endings: {', '.join(_ROLE_OF_HEAD)}",
+        )
+    if stated and role != "reranker":
+        raise FormatError("no module of pooling is declared", source=str(folder / "modules.json"))
+    return role
 
 
-def _dimension(folder: Path, config: dict[str, Any], role: Role) -> int:
+def _dimension(
+    folder: Path, config: dict[str, Any], role: Role, stated: Declared | None, pooling: Pooling
+) -> int:
     if role == "reranker":
         return 1
-    name = "vocab_size" if role == "splade" else "hidden_size"
+    if stated and stated.size:
+        return stated.size
+    family = FAMILIES.get(str(config.get("model_type")))
+    name = "vocab_size" if role == "splade" else family.sizes[0] if family else "hidden_size"
     size = _whole(config.get(name), 0)
     if size < 1:
         raise FormatError(f"{name} is missing", source=str(folder / "config.json"))
-    return size
+    return size * (pooling.count("+") + 1)
 
 
 def _pooling(folder: Path, role: Role) -> Pooling:
-    """The pooling of the model; the mean if it has no pooling module."""
+    """The pooling of a model without ``modules.json``; the mean if it states none."""
     if role != "dense":
         return "max" if role == "splade" else "none"
     path = folder / "1_Pooling" / "config.json"
-    flags = read_json(path) if path.is_file() else {}
-    chosen = [name for name, value in flags.items() if name.startswith("pooling_mode") and value]
-    if not chosen:
-        return "mean"
-    if len(chosen) > 1 or chosen[0] not in _POOLING_OF_FLAG:
-        raise FormatError(f"pooling by {' and '.join(chosen)} is not supported", source=str(path))
-    return _POOLING_OF_FLAG[chosen[0]]
-
-
-def _prompts(folder: Path) -> tuple[str, str]:
-    """The prefixes that the model expects before queries and passages."""
-    path = folder / "config_sentence_transformers.json"
-    prompts = read_json(path).get("prompts") if path.is_file() else None
-    if not isinstance(prompts, dict):
-        return "", ""
-    passage = prompts.get("document", prompts.get("passage", ""))
-    return str(prompts.get("query", "")), str(passage)
+    return pooling_of(path) if path.is_file() else "mean"
 
 
 def _whole(value: object, otherwise: int) -> int:
     return value if type(value) is int and value > 0 else otherwise
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file of a model."""
-    try:
-        if path.stat().st_size > limits.MAX_MODEL_JSON_BYTES:
-            raise LimitError(f"{path} is larger than {limits.MAX_MODEL_JSON_BYTES} bytes")
-        value = json.loads(path.read_bytes())
-    except OSError as error:
-        raise MissingFileError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise FormatError(
-            "this is not JSON", source=str(path), hint="assay models pull fetches a model again"
-        ) from error
-    if not isinstance(value, dict):
-        raise FormatError("this must be a JSON object", source=str(path))
-    return value

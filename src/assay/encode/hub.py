@@ -13,14 +13,14 @@ from typing import Any
 
 from assay import limits
 from assay.encode.cards import HubSource, ModelCard, ModelFile
-from assay.encode.dependency import import_optional
 from assay.encode.folders import DESCRIPTION, card_of_folder, description
+from assay.encode.modules import module_files
 from assay.encode.shelf import checksum
 from assay.errors import PullError
+from assay.extras import import_optional
 
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
 _OPTIONAL = (
-    "1_Pooling/config.json",
     "config_sentence_transformers.json",
     "modules.json",
     "sentence_bert_config.json",
@@ -35,7 +35,9 @@ def download_from_hub(source: HubSource, card: ModelCard | None, folder: Path) -
     """Fill a folder with a repository's files and return its card with their checksums."""
     hub = import_optional("huggingface_hub")
     for name in (*_REQUIRED, *_OPTIONAL):
-        _fetch(hub, source, name, folder)
+        _fetch(hub, source, name, folder, optional=name in _OPTIONAL)
+    for name in module_files(folder):
+        _fetch(hub, source, name, folder, optional=True)
     files = tuple(_pinned(path, folder) for path in sorted(folder.rglob("*")) if path.is_file())
     base = card or replace(card_of_folder(folder), name=source.repository)
     full = replace(base, files=files)
@@ -43,11 +45,11 @@ def download_from_hub(source: HubSource, card: ModelCard | None, folder: Path) -
     return full
 
 
-def _fetch(hub: Any, source: HubSource, name: str, folder: Path) -> None:
+def _fetch(hub: Any, source: HubSource, name: str, folder: Path, *, optional: bool) -> None:
     try:
         cached = hub.hf_hub_download(source.repository, name, revision=source.revision)
     except Exception as error:
-        if type(error).__name__ in _ABSENT and name in _OPTIONAL:
+        if type(error).__name__ in _ABSENT and optional:
             return
         raise PullError(
             f"the hub did not give {name} of {source.repository}: "

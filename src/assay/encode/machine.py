@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.durable import write_atomically
-from assay.encode.dependency import import_optional
 from assay.encode.one_pass import Products
 from assay.encode.runtime import has_exact_products
 from assay.errors import StorageError
+from assay.extras import import_optional
 
 ROUNDS = 5
 CLEARLY = 0.8  # of the time of the first way: less is no reason to leave it

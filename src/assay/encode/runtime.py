@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import limits
-from assay.encode.bert_graph import OUTPUT, bert_shape, build_bert
+from assay.encode.bert_graph import OUTPUT, build_model
 from assay.encode.cards import ModelCard, Role
-from assay.encode.dependency import import_optional
+from assay.encode.families import shape_of
+from assay.encode.heads import Head, files_of, read_heads
+from assay.encode.model_json import json_object
 from assay.encode.shelf import FoundModel, LoadedModel, load
 from assay.encode.tensors import read_tensors
 from assay.encode.tokens import TextTokenizer, TokenRow
 from assay.errors import CorruptModelError, FormatError, UsageError
+from assay.extras import import_optional
 
 _STATES = ("last_hidden_state", "token_embeddings")
 _TOKENIZER, _CONFIG = "tokenizer.json", "config.json"
+_TASKS: dict[Role, str] = {"splade": "fill-mask", "reranker": "text-classification"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Running:
     session: ModelSession
     tokenizer: TextTokenizer
     model_id: str
+    heads: tuple[Head, ...] = ()
 
 
 def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Running:
@@ -40,9 +44,9 @@ def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Runni
     if card.runtime == "one_pass" or card.role != role:
         raise UsageError(f"{card.name} is a {card.role} model, and a {role} model is needed here")
     if card.runtime == "torch":
-        raise UsageError(f"{card.name} runs on torch only", hint="install assay[gpu] and use a GPU")
+        raise UsageError(f"{card.name} runs on torch only", hint=_how_to_convert(found))
     extra = (_CONFIG,) if card.runtime == "bert" else ()
-    loaded = load(found, (card.weights, _TOKENIZER, *extra))
+    loaded = load(found, (card.weights, _TOKENIZER, *extra, *files_of(card.heads)))
     tokens = token_limit(card, max_tokens)
     if card.runtime == "bert":
         session, positions = _bert(loaded, role)
@@ -50,8 +54,23 @@ def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Runni
     else:
         source = str(found.folder / card.weights)
         session = ModelSession(loaded.contents[card.weights], source, _STATES)
-    tokenizer = TextTokenizer(loaded.contents[_TOKENIZER], tokens, str(found.folder / _TOKENIZER))
-    return Running(card, session, tokenizer, loaded.identity(tokens))
+    tokenizer = TextTokenizer(
+        loaded.contents[_TOKENIZER],
+        tokens,
+        str(found.folder / _TOKENIZER),
+        lowercase=card.lowercase,
+    )
+    heads = read_heads(card.heads, loaded.contents)
+    return Running(card, session, tokenizer, loaded.identity(tokens), heads)
+
+
+def _how_to_convert(found: FoundModel) -> str:
+    task = _TASKS.get(found.card.role, "feature-extraction")
+    return (
+        "convert it: pip install 'optimum[onnxruntime]', then optimum-cli export onnx "
+        f"--model {found.folder} --task {task} {found.folder / 'onnx'}; "
+        "or install assay[gpu] and use a GPU"
+    )
 
 
 def token_limit(card: ModelCard, asked: int | None) -> int:
@@ -66,15 +85,9 @@ def token_limit(card: ModelCard, asked: int | None) -> int:
 def _bert(loaded: LoadedModel, role: Role) -> tuple[ModelSession, int]:
     source = str(loaded.folder / loaded.card.weights)
     place = str(loaded.folder / _CONFIG)
-    try:
-        config = json.loads(loaded.contents[_CONFIG])
-    except (ValueError, RecursionError) as error:
-        raise FormatError("this is not JSON", source=place) from error
-    if not isinstance(config, dict):
-        raise FormatError("this must be a JSON object", source=place)
-    shape = bert_shape(config, place)
+    shape = shape_of(json_object(loaded.contents[_CONFIG], place), place)
     tensors = read_tensors(loaded.contents[loaded.card.weights], source)
-    model = build_bert(tensors, shape, role, source)
+    model = build_model(tensors, shape, role, source)
     return ModelSession(model, source, (OUTPUT,)), shape.positions
 
 

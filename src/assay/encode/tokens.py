@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import limits
-from assay.encode.dependency import import_optional
 from assay.errors import FormatError, InputError
+from assay.extras import import_optional
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -33,7 +33,13 @@ class TextTokenizer:
     """Splits text into at most ``max_tokens`` tokens, special ones included."""
 
     def __init__(
-        self, data: bytes, max_tokens: int, source: str, *, parallel: bool = False
+        self,
+        data: bytes,
+        max_tokens: int,
+        source: str,
+        *,
+        parallel: bool = False,
+        lowercase: bool = False,
     ) -> None:
         # the library reads this at every call; a single text is never split between threads
         if parallel:
@@ -48,10 +54,11 @@ class TextTokenizer:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self.max_tokens = max_tokens
+        self._lowercase = lowercase
 
     def text(self, text: str) -> TokenRow:
         """The tokens of one text."""
-        return self._row(text)
+        return self._row(text.lower() if self._lowercase else text)
 
     def pair(self, first: str, second: str) -> TokenRow:
         """The tokens of two texts as one row; the longer of the two is truncated."""

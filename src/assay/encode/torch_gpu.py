@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from assay import limits
 from assay.encode.cards import ModelCard, Role
 from assay.encode.cross_encoder import BATCH
-from assay.encode.dependency import import_optional
 from assay.encode.shelf import FoundModel, checksum, faults
 from assay.encode.tokens import TextTokenizer, clipped
 from assay.encode.torch_graphs import Graphs
 from assay.errors import CorruptModelError, GpuNotAvailableError, LimitError, UsageError
+from assay.extras import DISTRIBUTION, import_optional
 from assay.model.vectors import DenseMatrix, Kind, SparseVector
 
 _TITLES: dict[Role, str] = {
@@ -31,14 +31,12 @@ _TITLES: dict[Role, str] = {
     "splade": "SPLADE encoder",
     "reranker": "Reranker",
 }
-_HINT = "use a machine with a GPU and: pip install 'assay[gpu]'"
+_HINT = f"use a machine with a GPU and: pip install '{DISTRIBUTION}[gpu]'"
 
 
 def gpu_available() -> bool:
     """Whether torch is installed and sees a GPU."""
-    return find_spec("torch") is not None and bool(
-        import_optional("torch", "gpu").cuda.is_available()
-    )
+    return find_spec("torch") is not None and bool(import_optional("torch").cuda.is_available())
 
 
 def require_gpu(role: Role) -> None:
@@ -48,7 +46,7 @@ def require_gpu(role: Role) -> None:
 
 
 def _library() -> Any:
-    return import_optional("sentence_transformers", "gpu")
+    return import_optional("sentence_transformers")
 
 
 class _OnGpu:
@@ -147,8 +145,8 @@ class TorchReranker(_OnGpu):
 
     def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
         super().__init__(found, "reranker", max_tokens)
-        self._torch = import_optional("torch", "gpu")
-        loader = import_optional("transformers", "gpu").AutoModelForSequenceClassification
+        self._torch = import_optional("torch")
+        loader = import_optional("transformers").AutoModelForSequenceClassification
         self._model = loader.from_pretrained(
             self._place,
             local_files_only=True,

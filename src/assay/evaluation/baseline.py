@@ -4,9 +4,9 @@ A file is JSON with ``metrics`` (``{"recall_at_10": 0.82}``), as ``assay eval ru
 eval show --json``, ``assay score --json`` and ``assay eval report --format json`` write it, or the
 ``metrics_master.json`` of a bundle of one run, by its own name or by that of its folder. What
 else such a file holds is used where it is there: ``per_query``, ``per_query_type``, ``test_set``,
-``degraded_queries``, ``failed_queries``, ``status`` and ``run_id``. A file must say by which rule
-its run was scored (``scoring``) and with which chunkers (``chunker_versions``) where the run that
-is held against it has any: a gate does not guess either.
+``degraded_queries``, ``failed_queries``, ``latency_ms``, ``status`` and ``run_id``. A file must say
+by which rule its run was scored (``scoring``) and with which chunkers (``chunker_versions``) where
+the run that is held against it has any: a gate does not guess either.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from assay.evaluation.chunker_match import (
 )
 from assay.evaluation.compare import run_doubts
 from assay.evaluation.drawing import Drawing
-from assay.evaluation.outcomes import groups_of, query_field, score_run
+from assay.evaluation.outcomes import Latency, groups_of, latency, query_field, score_run
 from assay.evaluation.parts import filters_of_part
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
@@ -98,6 +98,7 @@ class Baseline:
     groups: Mapping[str, str] | None = None  # the group of each query; None: nobody knows
     by_group: bool | None = None  # whether queries of one group are resampled together
     sampling: Sampling | None = None
+    latency: Latency | None = None  # how long its queries took; None: nobody knows
     run_id: str = ""
     warnings: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
@@ -170,6 +171,7 @@ def side_of_run(
         groups=groups_of(run.queries),
         by_group=run.info.scoring.by_group,
         sampling=run.info.scoring.sampling,
+        latency=latency(run.outcomes),
         run_id=info.run_id,
         warnings=(
             (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
@@ -222,6 +224,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
         chunk_separator=_text(content.get("scoring"), "chunk_separator") or CHUNK_SEPARATOR,
         by_group=_by_group(content.get("scoring")),
         sampling=_sampling(content.get("scoring")),
+        latency=_latency(content, path),
         run_id=str(content.get("run_id") or ""),
     )
 
@@ -302,6 +305,15 @@ def _incomplete(content: Mapping[str, Any], path: Path) -> str | None:
         return None
     why = "" if status == RunStatus.COMPLETE.value else f" (it is {status:.40})"
     return f"the run of {path.name} is not complete{why}: {counted(unasked, 'query')} not asked"
+
+
+def _latency(content: Mapping[str, Any], path: Path) -> Latency | None:
+    """How long queries took, as ``eval run --json`` writes it."""
+    entry = _object(content, "latency_ms", path)
+    mean, p50, p95 = (
+        _number(entry.get(name), f"latency_ms.{name}", path) for name in ("mean", "p50", "p95")
+    )
+    return Latency(_count(entry, "n", path), mean, p50, p95) if entry else None
 
 
 def _named(entry: object, part: object) -> SetVersion | None:

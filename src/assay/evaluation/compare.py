@@ -53,6 +53,7 @@ from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.sampling import Sampling
 from assay.model.scoring import MATCHED_BY
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery, Level, TestSet
 from assay.plural import counted, share_of
 
@@ -176,7 +177,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class CompareReport:
+class CompareReport(Tabular):
     """Run b beside run a; deltas are b − a, None where a side is undefined.
 
     ``headline`` has the measures that the runs were made with, as far as the top 10 tells them.
@@ -223,6 +224,15 @@ class CompareReport:
     def incomplete(self) -> bool:
         """Whether either run did not ask some query."""
         return bool(self.aggregate_a.unasked_queries or self.aggregate_b.unasked_queries)
+
+    def records(self) -> Records:
+        """A row for each query that can be compared."""
+        counts = ", ".join(f"{count} {kind.value}" for kind, count in self.counts.items())
+        return Records.of(
+            (query.to_dict() for query in self.per_query),
+            f"{self.run_b} against {self.run_a}: {counts}",
+            (self.matched, *map(str, self.differences), *self.warnings),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, to 4 decimals."""

@@ -20,6 +20,7 @@ from assay.model.document import ChunkPlace
 from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
 from assay.model.scoring import Scoring
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery, TestSet
 
 HYBRID = "hybrid"
@@ -44,11 +45,23 @@ class Contribution:
 
 
 @dataclass(frozen=True)
-class ComponentReport:
+class ComponentReport(Tabular):
     """Components side by side with the hybrid."""
 
     results: Mapping[str, EvaluationResult]
     contributions: Mapping[str, Contribution]
+
+    def records(self) -> Records:
+        """A row for each component and the hybrid; ``loss`` is what the first measure loses."""
+        rows: list[dict[str, object]] = []
+        for name, result in self.results.items():
+            row: dict[str, object] = {"component": name}
+            row |= {str(measure): result[measure] for measure in result.scores.measures}
+            if (given := self.contributions.get(name)) is not None:
+                row |= {"relevant": given.relevant, "found": given.found, "unique": given.unique}
+                row["loss"] = next(iter(given.loss.values()), None)
+            rows.append(row)
+        return Records.of(rows)
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready: ``{"components": {"bm25": {"metrics": {...}}, ..., "hybrid": ...}}``."""

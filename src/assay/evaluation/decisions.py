@@ -18,6 +18,7 @@ from assay.evaluation.scores import ci_method, ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.sampling import Sampling
+from assay.model.tabular import Records, Tabular
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.bootstrap_auc import bootstrap_ranking_quality
 from assay.stats.interval import Interval
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class Decisions(Tabular):
     """The measures of labelled scores, with their intervals."""
 
     n: int
@@ -44,6 +45,19 @@ class Decisions:
     intervals: dict[Measure, Interval]
     delong: AurocEstimate
     sampling: Sampling = field(default_factory=Sampling)
+
+    def records(self) -> Records:
+        """A row for each measure."""
+        return Records.of(
+            {
+                "measure": str(measure),
+                "value": found.value,
+                "ci_low": self.intervals[measure].low,
+                "ci_high": self.intervals[measure].high,
+                "reason": found.reason or self.intervals[measure].reason,
+            }
+            for measure, found in self.outcomes.items()
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, rounded to 4 decimals."""

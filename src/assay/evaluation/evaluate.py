@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
+from assay import limits
 from assay.errors import UsageError
-from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retrieve, execute
+from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retries, Retrieve, execute
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scope import answerable
@@ -41,6 +42,8 @@ def evaluate(
     name: str = "run",
     max_errors: int | None = MAX_ERRORS,
     timeout_s: float = TIMEOUT_S,
+    concurrency: int = 1,
+    retries: int = 0,
     sampling: Sampling | None = None,
     by_group: bool = False,
     progress: Callable[[QueryOutcome], None] | None = None,
@@ -50,11 +53,14 @@ def evaluate(
     ``retrieval_fn`` takes a query's text (or, with ``wants="query"``, the whole ``GoldenQuery``)
     and returns ids, ``(id, score)`` pairs, dicts, ``Result``, a data frame or a search response; it
     may be a coroutine function. Retrievers, query engines and pipelines of LangChain, LlamaIndex
-    and Haystack are taken as they are, and so is ``(encoder, index of faiss, ids)``
-    (``systems.py``). The order of what it returns is the ranking, whatever the scores (they may be
-    distances); ``rank_by="score"`` ranks by score, the highest first. ``{id: score}`` is ranked by
-    score. ``test_set`` may be a name or path: then its held-out part is left out, as ``assay eval
-    run`` does. Of a ``TestSet`` that is handed over every query is asked. ``part`` chooses either
+    and Haystack are taken as they are, and so is ``(encoder, index of faiss, ids)``; clients of
+    qdrant, Chroma, LanceDB and OpenSearch come as ``assay.system(client, "collection", ...)``.
+    The order of what it returns is the ranking, whatever the scores (they may be distances);
+    ``rank_by="score"`` ranks by score, the highest first. ``{id: score}`` is ranked by score.
+    ``concurrency`` queries are asked at the same time; latencies are then those under that load. A
+    query that fails is asked ``retries`` times more, after pauses that grow.
+    ``test_set`` may be a name or path: then its held-out part is left out, as ``assay eval run``
+    does. Of a ``TestSet`` that is handed over every query is asked. ``part`` chooses either
     way: evaluation, holdout or all. Without ``measures``, those usual for the set are computed
     (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its error and counts as
     0; a query without ground truth is not asked. ``match`` says when a result is what was judged
@@ -72,6 +78,12 @@ def evaluate(
         raise UsageError("chunk_separator is empty", hint="such as '#', for ids such as doc7#3")
     if wants not in ("text", "query"):
         raise UsageError(f"wants={wants!r} is not one of: text, query")
+    for option, value, least, most in (
+        ("concurrency", concurrency, 1, limits.MAX_CONCURRENCY),
+        ("retries", retries, 0, limits.MAX_RETRIES),
+    ):
+        if not least <= value <= most:
+            raise UsageError(f"{option} is {value}", hint=f"a number from {least} to {most}")
     ask = asked(retrieval_fn)
     retrieve: Retrieve = ask if wants == "query" else lambda query: ask(query.query_text)
     outcomes = []
@@ -81,6 +93,8 @@ def evaluate(
         max_errors=max_errors,
         timeout_s=timeout_s,
         rank_by=None if rank_by is None else choice(RankBy, rank_by, "rank_by"),
+        concurrency=concurrency,
+        retries=Retries(retries),
     ):
         outcomes.append(outcome)
         if progress is not None:

@@ -1,26 +1,62 @@
-"""How are queries put to a retriever, one by one, without one failure ending them all?"""
+"""How are queries put to a retriever, several at a time, without one failure ending them all?"""
 
 from __future__ import annotations
 
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
 from typing import Any, TypeAlias
 
-from assay.errors import TooManyErrorsError
+from assay.errors import AssayError, TooManyErrorsError, UnreachableError
 from assay.evaluation.returned import as_outcome
 from assay.model.ranking import RankBy
-from assay.model.runs import QueryOutcome
+from assay.model.runs import ASKED_AGAIN, QueryOutcome
 from assay.model.testset import GoldenQuery
 from assay.plural import counted
 from assay.time_limit import Resolve, TimeLimit, run_here
 
 Retrieve: TypeAlias = Callable[[GoldenQuery], Any]
 Call: TypeAlias = Callable[[Callable[[Resolve], QueryOutcome]], QueryOutcome]
+_Jobs: TypeAlias = "SimpleQueue[tuple[GoldenQuery, Future[QueryOutcome]] | None]"
 
 MAX_ERRORS = 10
 TIMEOUT_S = 120.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
+AHEAD = 4  # queries handed out for each that is asked at the same time
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a query that failed is asked again; each pause is twice the one before.
+
+    Pauses grow from half a second to half a minute, unless the error says how long to wait
+    (``retry_after``, in seconds).
+    """
+
+    times: int = 0
+    pause: Callable[[float], None] = time.sleep
+
+    def allow(self, problem: BaseException, made: int) -> bool:
+        """Whether to ask again after so many attempts, once it has paused.
+
+        What we refused ourselves, such as an unknown shape of results, would be refused again.
+        """
+        lasting = isinstance(problem, (AssayError, SystemExit, NotImplementedError))
+        if made > self.times or (lasting and not isinstance(problem, UnreachableError)):
+            return False
+        said = getattr(problem, "retry_after", None)
+        usual = FIRST_PAUSE_S * 2 ** (made - 1)
+        seconds = float(said) if isinstance(said, (int, float)) and said >= 0 else usual
+        self.pause(min(seconds, LONGEST_PAUSE_S))
+        return True
+
+
+ONCE = Retries()
 
 
 def execute(
@@ -31,6 +67,8 @@ def execute(
     timeout_s: float | None = TIMEOUT_S,
     rank_by: RankBy | None = None,
     timed: bool = True,
+    concurrency: int = 1,
+    retries: Retries = ONCE,
 ) -> Iterator[QueryOutcome]:
     """One outcome for each query, in their order.
 
@@ -38,16 +76,19 @@ def execute(
     run, since then the queries are not at fault. A retriever that takes longer than ``timeout_s``
     seconds is left behind in its thread (``time_limit.py``) and its query failed; with None it is
     called in the caller's thread and waited for. ``rank_by`` says what ranks the results
-    (``returned.py``). What is not ``timed`` has no latency.
+    (``returned.py``). What is not ``timed`` has no latency. ``concurrency`` queries at most are
+    asked at the same time; coroutines then share one event loop.
     """
     errors = 0
-    with nullcontext() if timeout_s is None else TimeLimit(timeout_s) as limit:
+    limited = None if timeout_s is None else TimeLimit(timeout_s, shared_loop=concurrency > 1)
+    with nullcontext() if limited is None else limited as limit:
         call: Call = run_here if limit is None else limit.call
-        for query in queries:
-            outcome = ask(retrieve, query, call, rank_by)
-            if not timed:
-                outcome = replace(outcome, latency_ms=None)
-            yield outcome
+
+        def asked(query: GoldenQuery) -> QueryOutcome:
+            return ask(retrieve, query, call, rank_by, retries)
+
+        for outcome in _in_order(asked, queries, concurrency):
+            yield outcome if timed else replace(outcome, latency_ms=None)
             errors += outcome.failed
             if max_errors is not None and errors > max_errors:
                 raise TooManyErrorsError(
@@ -57,23 +98,72 @@ def execute(
                 )
 
 
-def ask(
-    retrieve: Retrieve, query: GoldenQuery, call: Call, rank_by: RankBy | None = None
-) -> QueryOutcome:
-    """Ask one query, and say how long it took."""
-    started = time.perf_counter()
-    took = [0.0]  # until the retriever returned; reading what it returned does not count
-
-    def work(resolve: Resolve) -> QueryOutcome:
-        returned = resolve(retrieve(query))
-        took[0] = time.perf_counter() - started
-        return as_outcome(query.query_id, returned, rank_by)
-
+def _in_order(
+    asked: Callable[[GoldenQuery], QueryOutcome], queries: Iterable[GoldenQuery], concurrency: int
+) -> Iterator[QueryOutcome]:
+    """The outcomes in the order of the queries, however many are asked at the same time."""
+    if concurrency == 1:
+        yield from map(asked, queries)
+        return
+    jobs: _Jobs = SimpleQueue()
+    waiting: deque[Future[QueryOutcome]] = deque()
+    for _ in range(concurrency):  # a call that hangs must not keep the process alive
+        threading.Thread(target=_work, args=(jobs, asked), name="assay-ask", daemon=True).start()
     try:
-        outcome = call(work)
-    except (Exception, SystemExit) as problem:  # whatever a retriever raises belongs to its query
-        elapsed = 1000 * (time.perf_counter() - started)
-        return QueryOutcome(query.query_id, latency_ms=elapsed, error=describe(problem))
+        for query in queries:
+            waiting.append(Future())
+            jobs.put((query, waiting[-1]))
+            if len(waiting) >= AHEAD * concurrency:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for one in waiting:
+            one.cancel()
+        for _ in range(concurrency):
+            jobs.put(None)
+
+
+def _work(jobs: _Jobs, asked: Callable[[GoldenQuery], QueryOutcome]) -> None:
+    """Ask one query after the other, until there are no more."""
+    while (job := jobs.get()) is not None:
+        query, done = job
+        if done.set_running_or_notify_cancel():
+            try:
+                done.set_result(asked(query))
+            except BaseException as problem:  # belongs to whoever waits
+                done.set_exception(problem)
+
+
+def ask(
+    retrieve: Retrieve,
+    query: GoldenQuery,
+    call: Call,
+    rank_by: RankBy | None = None,
+    retries: Retries = ONCE,
+) -> QueryOutcome:
+    """Ask one query, and say how long the last attempt took."""
+    attempts = 0
+    while True:
+        attempts += 1
+        started = time.perf_counter()
+        took = [0.0]  # until the retriever returned; reading what it returned does not count
+
+        def work(resolve: Resolve, started: float = started, took: list[float] = took) -> Any:
+            returned = resolve(retrieve(query))
+            took[0] = time.perf_counter() - started
+            return as_outcome(query.query_id, returned, rank_by)
+
+        try:
+            outcome = call(work)
+        except (Exception, SystemExit) as problem:  # whatever is raised belongs to its query
+            elapsed = 1000 * (time.perf_counter() - started)
+            if retries.allow(problem, attempts):
+                continue
+            return QueryOutcome(query.query_id, latency_ms=elapsed, error=describe(problem))
+        break
+    if attempts > 1:
+        outcome = replace(outcome, warnings=(*outcome.warnings, ASKED_AGAIN))
     # a retriever that measured its own time knows better
     return (
         outcome if outcome.latency_ms is not None else replace(outcome, latency_ms=1000 * took[0])

@@ -13,6 +13,10 @@ which is a one-sided test at alpha on either side.
 Limits are written ``Recall@10=5%`` (relative to the baseline) or ``nDCG@10=0.02`` (absolute). A
 drop of exactly the limit passes. Every measure that can be gated lies between 0 and 1, so an
 absolute limit is below 1.
+
+Latency has limits of its own: ``latency_p95=20%`` and ``latency_mean=15ms`` say how much slower
+queries may become, ``latency_p95<500ms`` how long they may take at all. Sides that were not timed
+together cannot show that one is slower: a limit that is exceeded is then inconclusive.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,11 +35,14 @@ from assay.errors import UsageError
 from assay.evaluation.baseline import Baseline
 from assay.evaluation.defaults import GATE_LIMIT
 from assay.evaluation.drawing import drawn_otherwise
+from assay.evaluation.latency import NOT_TOGETHER, LatencyChange, Speed
+from assay.evaluation.outcomes import Latency
 from assay.evaluation.scores import ends, rounded
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measure
 from assay.model.sampling import Sampling
 from assay.model.scoring import MATCHED_BY
+from assay.model.tabular import Records, Tabular
 from assay.plural import counted
 from assay.stats.bootstrap import bootstrap_mean
 from assay.stats.defaults import DEFAULT_ALPHA
@@ -44,6 +51,7 @@ from assay.stats.interval import Interval
 ROUNDING = 1e-9  # 0.80 to 0.76 is a drop of exactly 5 %, whatever floating point says
 FILE_ROUNDING = 6e-5  # half of the last of four decimals, and what a margin makes of it
 NOT_COMPARED = "not compared: see the reasons below"
+_AMOUNT = r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 
 
 class GateOutcome(StrEnum):
@@ -69,6 +77,11 @@ class GateLimit:
 
     def __str__(self) -> str:
         return f"{self.measure}={self.allowed}"
+
+    @property
+    def name(self) -> str:
+        """What is limited."""
+        return str(self.measure)
 
     @property
     def allowed(self) -> str:
@@ -97,11 +110,58 @@ class GateLimit:
         return self.worse_by(baseline, current) > self.margin(baseline) + slack(rounded)
 
 
+class LatencyBound(StrEnum):
+    """What the amount of a latency limit is."""
+
+    SHARE = "share"  # how much slower, of the baseline
+    INCREASE = "increase"  # how much slower, in milliseconds
+    CEILING = "ceiling"  # how long at all, in milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyLimit:
+    """The largest slowdown that passes, or the longest time; ``figure`` is mean, p50 or p95."""
+
+    figure: str
+    amount: float
+    bound: LatencyBound
+
+    def __str__(self) -> str:
+        return f"{self.name}{'' if self.bound is LatencyBound.CEILING else '='}{self.allowed}"
+
+    @property
+    def name(self) -> str:
+        """What is limited."""
+        return f"latency_{self.figure}"
+
+    @property
+    def allowed(self) -> str:
+        """The amount as it is written."""
+        if self.bound is LatencyBound.SHARE:
+            return f"{self.amount * 100:g}%"
+        sign = "<" if self.bound is LatencyBound.CEILING else ""
+        return f"{sign}{self.amount:g}ms"
+
+    def of(self, latency: Latency | None) -> float | None:
+        """The figure of one side, in milliseconds."""
+        found: float | None = None if latency is None else getattr(latency, self.figure)
+        return found
+
+    def most(self, baseline: float) -> float:
+        """How long queries may take, given the baseline."""
+        if self.bound is LatencyBound.SHARE:
+            return baseline * (1 + self.amount)
+        return self.amount + (baseline if self.bound is LatencyBound.INCREASE else 0.0)
+
+
+AnyLimit: TypeAlias = GateLimit | LatencyLimit
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One measure held against its limit."""
+    """One measure, or the latency, held against its limit; times are in milliseconds."""
 
-    limit: GateLimit
+    limit: AnyLimit
     baseline: float | None
     current: float | None
     outcome: GateOutcome
@@ -118,7 +178,7 @@ class Check:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
-            "measure": str(self.limit.measure),
+            "measure": self.limit.name,
             "limit": self.limit.allowed,
             "baseline": rounded(self.baseline),
             "current": rounded(self.current),
@@ -127,12 +187,13 @@ class Check:
             "ci": ends(self.interval),
             "outcome": self.outcome.value,
             "explanation": self.sentence,
+            **({"unit": "ms"} if isinstance(self.limit, LatencyLimit) else {}),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class FailingQuery:
-    """A query that got worse, by the gate's first measure."""
+    """A query that got worse, by the first measure that has a limit."""
 
     query_id: str
     query_text: str
@@ -142,7 +203,7 @@ class FailingQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class GateReport:
+class GateReport(Tabular):
     """Everything that a reviewer should see."""
 
     baseline: str
@@ -167,6 +228,23 @@ class GateReport:
             if outcome in outcomes:
                 return outcome
         return GateOutcome.PASSED
+
+    def records(self) -> Records:
+        """A row for each limit."""
+        rows = [
+            {
+                "measure": check.limit.name,
+                "baseline": check.baseline,
+                "current": check.current,
+                "difference": check.difference,
+                "limit": check.limit.allowed,
+                "outcome": check.outcome.value,
+                "explanation": check.sentence,
+            }
+            for check in self.checks
+        ]
+        title = f"{self.outcome.value}: {self.current} against {self.baseline}"
+        return Records.of(rows, title, (*self.blockers, *self.warnings))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -198,18 +276,21 @@ class GateReport:
 def gate(
     baseline: Baseline,
     current: Baseline,
-    limits: Sequence[GateLimit],
+    limits: Sequence[AnyLimit],
     *,
     non_inferiority: bool = False,
     alpha: float = DEFAULT_ALPHA,
     sampling: Sampling | None = None,
+    timed: LatencyChange | None = None,
     warnings: Sequence[str] = (),
 ) -> GateReport:
-    """Compare the current run with the baseline."""
+    """Compare the current run with the baseline; ``timed`` are both, timed in turn."""
     blockers = _blockers(baseline, current)
     sampling = sampling or Sampling()
     checks = tuple(
-        _by_interval(limit, baseline, current, alpha, sampling)
+        _by_times(limit, baseline, current, timed)
+        if isinstance(limit, LatencyLimit)
+        else _by_interval(limit, baseline, current, alpha, sampling)
         if non_inferiority
         else _by_means(limit, baseline, current)
         for limit in limits
@@ -221,7 +302,8 @@ def gate(
         )
     keys = list(dict.fromkeys([*baseline.means, *current.means]))
     types = [kind for kind in current.by_type if kind in baseline.by_type]
-    first = str(limits[0].measure)
+    of_quality = (limit for limit in limits if isinstance(limit, GateLimit))
+    first = next(of_quality, measure_limit(GATE_LIMIT))
     return GateReport(
         baseline=baseline.name,
         current=current.name,
@@ -230,8 +312,8 @@ def gate(
         by_type={
             kind: _pairs(keys, baseline.by_type[kind], current.by_type[kind]) for kind in types
         },
-        failing=_failing(first, limits[0], baseline, current),
-        failing_measure=first,
+        failing=_failing(first.name, first, baseline, current),
+        failing_measure=first.name,
         blockers=tuple(blockers),
         warnings=(
             *warnings,
@@ -365,6 +447,48 @@ def _by_means(limit: GateLimit, before: Baseline, after: Baseline) -> Check:
     return Check(limit, baseline, current, outcome, sentence)
 
 
+def _by_times(
+    limit: LatencyLimit, before: Baseline, after: Baseline, timed: LatencyChange | None
+) -> Check:
+    """Hold the times of both sides against a limit: those taken in turn where there are any."""
+    if limit.bound is LatencyBound.CEILING:
+        return _by_ceiling(limit, before, after)
+    sides = (before.latency, after.latency) if timed is None else (timed.a, timed.b)
+    baseline, current = (limit.of(side) for side in sides)
+    if baseline is None or current is None:
+        return _untimed(limit, baseline, current, before if baseline is None else after)
+    interval = None if timed is None else timed.interval
+    took = f"{baseline:.1f} ms became {current:.1f} ms"
+    apart = "" if timed is not None else f" ({NOT_TOGETHER}: latency_repeats times them in turn)"
+    if current <= limit.most(baseline) + slack(rounded=True):
+        sentence = f"{took}; {limit.allowed} more is allowed{apart}"
+        return Check(limit, baseline, current, GateOutcome.PASSED, sentence, interval)
+    sentence = f"{took}, and only {limit.allowed} more is allowed{apart}"
+    if timed is not None and timed.verdict is Speed.SLOWER:
+        return Check(limit, baseline, current, GateOutcome.FAILED, sentence, interval)
+    if timed is not None:
+        sentence += "; but the interval of the mean difference holds 0: time them more often"
+    return Check(limit, baseline, current, GateOutcome.INCONCLUSIVE, sentence, interval)
+
+
+def _by_ceiling(limit: LatencyLimit, before: Baseline, after: Baseline) -> Check:
+    """Hold the times that the current run itself took against the longest that is allowed."""
+    baseline, current = limit.of(before.latency), limit.of(after.latency)
+    if current is None:
+        return _untimed(limit, baseline, current, after)
+    fits = current <= limit.amount
+    sentence = f"queries took {current:.1f} ms; {limit.amount:g} ms is allowed"
+    outcome = GateOutcome.PASSED if fits else GateOutcome.FAILED
+    return Check(limit, baseline, current, outcome, sentence)
+
+
+def _untimed(
+    limit: LatencyLimit, baseline: float | None, current: float | None, side: Baseline
+) -> Check:
+    sentence = f"{side.name} does not say how long its queries took"
+    return Check(limit, baseline, current, GateOutcome.INCONCLUSIVE, sentence)
+
+
 def _by_interval(
     limit: GateLimit, before: Baseline, after: Baseline, alpha: float, sampling: Sampling
 ) -> Check:
@@ -491,15 +615,21 @@ def slack(rounded: bool) -> float:
     return FILE_ROUNDING if rounded else ROUNDING
 
 
-def parse_limit(text: str) -> GateLimit:
-    """The limit that ``measure=amount`` stands for."""
+def parse_limit(text: str) -> AnyLimit:
+    """The limit that ``measure=amount`` or ``latency_p95=amount`` stands for."""
+    of_latency = text.strip().lower().startswith("latency")
+    return latency_limit(text) if of_latency else measure_limit(text)
+
+
+def measure_limit(text: str) -> GateLimit:
+    """The limit of a measure."""
     name, equals, amount = text.rpartition("=")
     if not equals or not name.strip():
         raise _bad(text)
     measure = parse_measure(name)
     if measure.definition.family is Family.DECISION:
         raise UsageError(f"{measure} cannot be gated", hint="give a measure of rankings or answers")
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*(%?)", amount.strip())
+    found = re.fullmatch(rf"{_AMOUNT}\s*(%?)", amount.strip())
     number = float(found[1]) if found else math.nan
     if found is None or not math.isfinite(number):
         raise _bad(text)
@@ -512,19 +642,40 @@ def parse_limit(text: str) -> GateLimit:
     return GateLimit(measure, number / 100 if relative else number, relative)
 
 
-def parse_limits(texts: Iterable[str]) -> tuple[GateLimit, ...]:
-    """The limits in force: the default one, and what is given beside or instead of it."""
-    given: dict[Measure, GateLimit] = {}
+def latency_limit(text: str) -> LatencyLimit:
+    """The limit of a figure of latency."""
+    form = rf"latency_(mean|p50|p95)\s*(=|<=?)\s*{_AMOUNT}\s*(%|ms)"
+    found = re.fullmatch(form, text.strip().lower())
+    number = float(found[3]) if found else math.nan
+    ceiling = found is not None and found[2] != "="
+    if found is None or not math.isfinite(number) or (ceiling and found[4] == "%"):
+        raise UsageError(
+            f"{text!r:.80} is not a limit of latency",
+            hint='write "latency_p95=20%" (slower than the baseline), "latency_mean=15ms" or '
+            '"latency_p95<500ms" (at all); mean, p50 and p95 are known',
+        )
+    if ceiling:
+        return LatencyLimit(found[1], number, LatencyBound.CEILING)
+    if found[4] == "%":
+        return LatencyLimit(found[1], number / 100, LatencyBound.SHARE)
+    return LatencyLimit(found[1], number, LatencyBound.INCREASE)
+
+
+def parse_limits(texts: Iterable[str]) -> tuple[AnyLimit, ...]:
+    """The limits in force: those given, or the usual one where none is."""
+    given: dict[str, AnyLimit] = {}
     for text in texts:
         limit = parse_limit(text)
-        if limit.measure in given:
-            raise UsageError(f"{limit.measure} has two limits")
-        given[limit.measure] = limit
-    default = parse_limit(GATE_LIMIT)
-    return tuple({default.measure: default, **given}.values())
+        ceiling = isinstance(limit, LatencyLimit) and limit.bound is LatencyBound.CEILING
+        key = f"{limit.name}<" if ceiling else limit.name  # a slowdown and a ceiling are two things
+        if key in given:
+            raise UsageError(f"{limit.name} has two limits")
+        given[key] = limit
+    return tuple(given.values()) or (measure_limit(GATE_LIMIT),)
 
 
 def _bad(text: str) -> UsageError:
     return UsageError(
-        f"{text!r:.80} is not a limit", hint='write "Recall@10=5%" (relative) or "nDCG@10=0.02"'
+        f"{text!r:.80} is not a limit",
+        hint='write "Recall@10=5%" (relative), "nDCG@10=0.02" or "latency_p95=20%"',
     )

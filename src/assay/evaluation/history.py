@@ -11,10 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from assay.measures.base import Measure
 from assay.model.runs import RunInfo, RunStatus
+from assay.model.tabular import Records, Tabular
 from assay.plural import counted
+
+SHOWN_HASH = 8
+"""So many characters of a fingerprint tell configurations apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class History(Tabular):
     """Complete runs of a test set, the oldest first, and what to read of them.
 
     ``series`` is what can be compared, that of the newest run first; ``unsound`` says of the other
@@ -52,6 +57,68 @@ class History:
     series: tuple[Series, ...] = ()
     unsound: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+
+    @property
+    def series_of(self) -> Mapping[str, int]:
+        """In which series each run stands, by its id."""
+        return {info.run_id: at for at, one in enumerate(self.series) for info in one.runs}
+
+    def records(self) -> Records:
+        """A row for each run, the oldest first."""
+        rows = [
+            {
+                "run": info.run_id,
+                "name": info.name,
+                "created_at": info.created_at,
+                "part": info.part,
+                "engine": info.engine,
+                "configuration": info.config_hash[:SHOWN_HASH],
+                "tags": info.tags,
+                "series": self.series_of.get(info.run_id),
+                "unsound": self.unsound.get(info.run_id),
+                **{str(m): metric_of(info, m) for m in self.measures},
+            }
+            for info in self.runs
+        ]
+        return Records.of(rows, self.suite, self.left_out)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: each series with its trends, that of the newest run first."""
+        series = [
+            {
+                "part": one.part,
+                "engine": one.engine,
+                "match": one.match,
+                "test_set_version": one.version,
+                "configurations": [name[:SHOWN_HASH] for name in one.configurations],
+                "runs": [info.run_id for info in one.runs],
+                "trend": {m.key: trend_of(column_of(one.runs, m)) for m in self.measures},
+            }
+            for one in self.series
+        ]
+        return {
+            "suite": self.suite,
+            "runs": [
+                {
+                    "run_id": info.run_id,
+                    "name": info.name,
+                    "created_at": info.created_at,
+                    "test_set_version": info.test_set_version,
+                    "part": info.part,
+                    "engine": info.engine,
+                    "configuration": info.config_hash[:SHOWN_HASH],
+                    "match": None if info.figures_only else info.scoring.match.value,
+                    "tags": list(info.tags),
+                    "series": self.series_of.get(info.run_id),
+                    "unsound": self.unsound.get(info.run_id),
+                    "metrics": {m.key: metric_of(info, m) for m in self.measures},
+                }
+                for info in self.runs
+            ],
+            "series": series,
+            "trend": series[0]["trend"] if series else {m.key: None for m in self.measures},
+            "left_out": list(self.left_out),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +141,27 @@ class HistoryOptions:
             and self.engine in ("", info.engine, info.engine.partition(" ")[0])
             and info.config_hash.startswith(self.configuration)
         )
+
+
+def column_of(runs: Sequence[RunInfo], measure: Measure) -> list[float | None]:
+    """What each run scored by a measure."""
+    return [metric_of(info, measure) for info in runs]
+
+
+def metric_of(info: RunInfo, measure: Measure) -> float | None:
+    """What a run scored by a measure, as it was stored; None where that is not known."""
+    value = info.aggregate.get("metrics", {}).get(measure.key)
+    return value if isinstance(value, (int, float)) else None
+
+
+def trend_of(column: Sequence[float | None]) -> dict[str, Any] | None:
+    """From the first to the last run that has the measure."""
+    known = [value for value in column if value is not None]
+    if len(known) < 2:
+        return None
+    change = round(known[-1] - known[0], 4)
+    direction = "up" if change > 0 else "down" if change < 0 else "level"
+    return {"first": known[0], "last": known[-1], "change": change, "direction": direction}
 
 
 def history_of(

@@ -15,6 +15,7 @@ from assay.evaluation.defaults import SCORE_MEASURES
 from assay.evaluation.score import log_alarms, score_quietly
 from assay.evaluation.scores import Scores
 from assay.measures.parse import parse_measures
+from assay.model.tabular import Records, Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +28,7 @@ RunsInput: TypeAlias = "Mapping[str, RunInput] | Sequence[str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Leaderboard:
+class Leaderboard(Tabular):
     """What each run scored, in the order given; ``failed`` says why others could not be scored."""
 
     scores: Mapping[str, Scores]
@@ -48,6 +49,13 @@ class Leaderboard:
             "runs": [s.to_dict(intervals=intervals, per_query=per_query) for s in self],
             "failed": [failure(name, problem) for name, problem in self.failed.items()],
         }
+
+    def records(self) -> Records:
+        """A row for each run, a column for each measure."""
+        return Records.of(
+            ({"run": name, **{str(m): one[m] for m in one}} for name, one in self.scores.items()),
+            notes=[f"{name}: {problem}" for name, problem in self.failed.items()],
+        )
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self), *(f"{n}: {p}" for n, p in self.failed.items())])

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -33,9 +33,11 @@ from assay.model.answers import Expect
 from assay.model.arrays import FloatArray
 from assay.model.document import ChunkPlace
 from assay.model.ranking import Match, MatchName, falling
-from assay.model.runs import QueryOutcome
+from assay.model.runs import QueryOutcome, Usage
 from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, TestSet
+
+N = TypeVar("N", int, float)
 
 
 def score_outcomes(
@@ -223,6 +225,25 @@ def latency_of(times: Sequence[float] | FloatArray) -> Latency:
         return Latency(0)
     p50, p95 = np.percentile(times, (50, 95)).tolist()
     return Latency(len(times), float(np.mean(times)), p50, p95)
+
+
+def usage_of(outcomes: Iterable[QueryOutcome]) -> Usage | None:
+    """What all queries cost together; None where no answer says so."""
+    said = [one.usage for one in outcomes if one.usage is not None]
+    if not said:
+        return None
+    return Usage(
+        _sum([one.cost for one in said]),
+        _sum([one.tokens for one in said]),
+        _sum([one.input_tokens for one in said]),
+        _sum([one.output_tokens for one in said]),
+    )
+
+
+def _sum(values: Sequence[N | None]) -> N | None:
+    """The sum of what was said; None where nothing was."""
+    given = [value for value in values if value is not None]
+    return sum(given[1:], given[0]) if given else None
 
 
 def component_errors(outcomes: Iterable[QueryOutcome]) -> str:

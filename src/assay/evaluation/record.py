@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from assay.errors import TooManyErrorsError
-from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, execute
+from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retries, execute
 from assay.evaluation.parts import SetPart
 from assay.evaluation.result import EvaluationResult, result_of_run
 from assay.evaluation.scope import Scope, answerable
@@ -234,6 +234,8 @@ def _execute(
             timeout_s=limit,
             rank_by=job.system.rank_by,
             timed=job.system.timed,
+            concurrency=job.system.concurrency,
+            retries=Retries(job.system.retries),
         ):
             batch.append(outcome)
             seen.append(outcome)

@@ -197,6 +197,7 @@ class RunReport:
                 f"per_{name}": group_means(parts, count=True) for name, parts in self.groups.items()
             },
             "latency_ms": result["latency_ms"],
+            "usage": result["usage"],
             "insights": [insight.text for insight in self.insights],
             "warnings": list(self.warnings),
             "status": info.status.value,

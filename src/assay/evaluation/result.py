@@ -17,6 +17,7 @@ from assay.evaluation.outcomes import (
     latency,
     query_field,
     score_outcomes,
+    usage_of,
     usual_measures,
 )
 from assay.evaluation.returned import RANKED_BY_SCORE
@@ -29,14 +30,15 @@ from assay.measures.parse import parse_measures
 from assay.model.answers import Expect
 from assay.model.codec import encode
 from assay.model.ranking import Match, falling
-from assay.model.runs import WITHHELD, QueryOutcome, RunInfo
+from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo, Usage
 from assay.model.scoring import MATCHED_BY, Scoring
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import TestSet
 from assay.plural import counted
 
 
 @dataclass(frozen=True, eq=False)
-class EvaluationResult:
+class EvaluationResult(Tabular):
     """The scores of one evaluation; values are unrounded until printed or stored."""
 
     name: str
@@ -75,6 +77,11 @@ class EvaluationResult:
     def latency(self) -> Latency:
         """How long queries took."""
         return latency(self.outcomes)
+
+    @cached_property
+    def usage(self) -> Usage | None:
+        """What the queries cost together, as far as the system says so; None where it does not."""
+        return usage_of(self.outcomes)
 
     @cached_property
     def scope(self) -> Scope:
@@ -144,6 +151,7 @@ class EvaluationResult:
         answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
         lacking = component_errors(one for one in self.outcomes if one.degraded)
         withheld = tuple(one.query_id for one in self.outcomes if WITHHELD in one.warnings)
+        again = tuple(one.query_id for one in self.outcomes if ASKED_AGAIN in one.warnings)
         asked_to_find = set(to_find).difference(self.scope.unasked)
         missed = tuple(query for query in self.empty if query in asked_to_find)
         said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
@@ -163,6 +171,7 @@ class EvaluationResult:
                 "with scores that do not fall along the list: ranked as given",
             ),
             (self._put_by_score, every, RANKED_BY_SCORE),
+            (again, every, ASKED_AGAIN),
             (withheld, every, WITHHELD),
         ):
             if ids:
@@ -230,6 +239,7 @@ class EvaluationResult:
             "aggregates": plain["aggregates"],
             "answers": answers_to_dict(self.answers, self.scores.sampling.level),
             "latency_ms": self.latency.to_dict(),
+            "usage": None if self.usage is None else encode(self.usage),
             **self.scope.counts,
             "scored_queries": len(self.scores.queries),
             "failed_queries": len(self.failed),
@@ -245,6 +255,34 @@ class EvaluationResult:
             "judged_chunker_versions": self._judged_chunkers(),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
+
+    def records(self) -> Records:
+        """A row for each query that is scored; the words of held-out queries are left out."""
+        outcomes = {one.query_id: one for one in self.outcomes}
+        hidden = self.test_set.held_out_ids
+        columns = {str(measure): self.scores.per_query(measure) for measure in self.scores.columns}
+        rows = []
+        for name in self.scores.queries:
+            query, outcome = self.test_set.by_id[name], outcomes.get(name)
+            rows.append(
+                {
+                    "run": self.name,
+                    "query_id": name,
+                    "query_text": None if name in hidden else query.query_text,
+                    "query_type": query.query_type,
+                    "group": query.group,
+                    **{measure: values[name] for measure, values in columns.items()},
+                    "results": None if outcome is None else len(outcome.results),
+                    "latency_ms": None if outcome is None else outcome.latency_ms,
+                    "degraded": None if outcome is None else outcome.degraded,
+                    "error": None if outcome is None or name in hidden else outcome.error,
+                }
+            )
+        return Records.of(rows, self.name, self.warnings())
+
+    def overview(self) -> Records:
+        """The measures, and what to know before believing them."""
+        return replace(self.scores.overview(), notes=tuple(self.warnings()))
 
     def __str__(self) -> str:
         return str(self.scores)

@@ -2,7 +2,8 @@
 
 It may return ids, ``(id, score)`` pairs, ``{id: score}``, dicts or objects with an id and perhaps a
 score, rank, document and spans, a data frame (pandas, polars, arrow) or a dict of columns with one
-result a row, a response that has ``results``, or a finished outcome.
+result a row, a response that has ``results``, or a finished outcome. Answers of OpenSearch, qdrant
+and Chroma are read as they come. A response may say what it cost (``cost``, ``tokens``, ``usage``).
 
 The order that the engine gave is the ranking: its rank where results have one, else the place in
 the list. Scores do not move anything, since they may be distances; where they contradict the order,
@@ -26,7 +27,7 @@ from assay.hits.live import ordered
 from assay.hits.numbers import is_whole, shown
 from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
-from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.runs import QueryOutcome, RankedResult, Usage
 
 ID_NAMES = (
     "chunk_id",
@@ -42,7 +43,17 @@ ID_NAMES = (
 )
 SCORE_NAMES = ("score", "similarity", "_score")
 QUERY_NAMES = ("query_id", "qid")
-INNER = ("metadata", "payload")  # where objects of other libraries keep the ids of their owner
+DOCUMENT_NAMES = ("doc_id", "document_id", "ref_doc_id")
+INNER = ("metadata", "meta", "payload", "_source")
+"""Where objects of other libraries keep the ids of their owner."""
+HELD = ("chunk", "node", "document")  # what a hit holds that has the id
+TOKEN_NAMES = {
+    "tokens": ("total_tokens", "tokens"),
+    "input_tokens": ("input_tokens", "prompt_tokens"),
+    "output_tokens": ("output_tokens", "completion_tokens"),
+}
+COST_NAMES = ("cost", "total_cost")
+USAGE_NAMES = ("usage", "usage_metadata")
 RANKED_BY_SCORE = "came as {id: score} with rising scores: ranked by score, the highest first"
 
 
@@ -53,10 +64,10 @@ def as_outcome(query_id: str, returned: Any, rank_by: RankBy | None = None) -> Q
             _refuse(query_id, f"the retriever answered query {returned.query_id!r:.80}")
         return returned
     if not _is_response(returned):
-        results, warnings = _ranked(query_id, returned, rank_by)
+        results, warnings = _ranked(query_id, opened(returned), rank_by)
         return QueryOutcome(query_id, results=results, warnings=warnings)
     rank_by = rank_by or _rank_by(query_id, _field(returned, "rank_by"))
-    results, warnings = _ranked(query_id, _field(returned, "results"), rank_by)
+    results, warnings = _ranked(query_id, opened(_field(returned, "results")), rank_by)
     return QueryOutcome(
         query_id,
         results=results,
@@ -64,7 +75,95 @@ def as_outcome(query_id: str, returned: Any, rank_by: RankBy | None = None) -> Q
         component_errors=_words(_field(returned, "component_errors")),
         warnings=(*_words(_field(returned, "warnings")), *warnings),
         timings_ms=_numbers(_field(returned, "timings_ms")),
+        usage=_usage(query_id, returned),
     )
+
+
+def opened(returned: Any) -> Any:
+    """The list in the answer of an engine's client: OpenSearch, qdrant, Chroma; else the same."""
+    if is_frame(returned) or isinstance(returned, (list, tuple, str)):
+        return returned
+    body = getattr(returned, "body", None)  # which Elasticsearch wraps
+    returned = body if isinstance(body, Mapping) else returned
+    hits = _field(returned, "hits")
+    if hits is not None and isinstance(found := _field(hits, "hits"), list):
+        return found
+    if isinstance(points := _field(returned, "points"), list):
+        return points
+    ids = _field(returned, "ids")
+    if isinstance(ids, list) and len(ids) == 1 and isinstance(ids[0], list):
+        return _nested(returned, ids[0])
+    return returned
+
+
+def _nested(returned: Any, found: list[Any]) -> list[dict[str, Any]]:
+    """The results of Chroma: lists of lists, one for each query; its distances rise."""
+    distances, about = (
+        (_field(returned, name) or [[]])[0] or [None] * len(found)
+        for name in ("distances", "metadatas")
+    )
+    return [
+        {"id": one, "score": None if far is None else -far, "metadata": more}
+        for one, far, more in zip(found, distances, about, strict=True)
+    ]
+
+
+def renamed(returned: Any, id_field: str | None, doc_field: str | None) -> Any:
+    """The same answer, with the ids and documents that stand in fields of the caller's own."""
+    if isinstance(returned, QueryOutcome):
+        return returned
+    response = _is_response(returned)
+    listed = opened(_field(returned, "results") if response else returned)
+    results = [_with_ids(one, id_field, doc_field) for one in _items("", listed, id_field)]
+    if not response:
+        return results
+    kept = ("rank_by", "degraded", "component_errors", "warnings", "timings_ms")
+    told = {name: _field(returned, name) for name in (*kept, *USAGE_NAMES, *COST_NAMES, "tokens")}
+    return {"results": results, **told}
+
+
+def _with_ids(one: Any, id_field: str | None, doc_field: str | None) -> dict[str, Any]:
+    pair = isinstance(one, (tuple, list)) and len(one) == 2
+    value, one = (one[1], one[0]) if pair else (None, one)
+    whole = _chunk(one)
+    named = _named(whole, ID_NAMES if id_field is None else (id_field,))
+    if named is None:
+        raise InputError(
+            f"a result has no {id_field or 'id'} ({_seen(one)})",
+            hint="id_field names the field that holds the ids",
+        )
+    document = _named(whole, DOCUMENT_NAMES if doc_field is None else (doc_field,))
+    return {
+        "chunk_id": named,
+        "score": value if pair else _named(one, SCORE_NAMES, inner=False),
+        "rank": _field(one, "rank"),
+        "spans": _field(whole, "spans"),
+        **({"doc_id": document} if _is_id(document) else {}),
+    }
+
+
+def _usage(query_id: str, returned: Any) -> Usage | None:
+    """What the query cost, where the response says so."""
+    places = [returned, *(_field(returned, name) for name in USAGE_NAMES)]
+    cost = _first_named(places, COST_NAMES)
+    if cost is not None and not (_is_number(cost) and 0 <= float(cost) < math.inf):
+        _refuse(query_id, f"the cost is {shown(cost)}, not an amount", hint="such as 0.002")
+    counts = {name: _first_named(places, names) for name, names in TOKEN_NAMES.items()}
+    for name, count in counts.items():
+        if count is not None and not (is_whole(count) and int(count) >= 0):
+            said = f"{name} is {shown(count)}, not a number of tokens"
+            _refuse(query_id, said, hint="such as 812")
+    whole = {name: int(count) for name, count in counts.items() if count is not None}
+    if whole and "tokens" not in whole:
+        whole["tokens"] = sum(whole.values())
+    if cost is None and not whole:
+        return None
+    return Usage(None if cost is None else float(cost), **whole)
+
+
+def _first_named(places: Iterable[Any], names: Iterable[str]) -> Any:
+    found = (_named(place, names, inner=False) for place in places if place is not None)
+    return next((one for one in found if one is not None), None)
 
 
 def _is_response(returned: Any) -> bool:
@@ -106,10 +205,10 @@ def _ranked(
     return results, (RANKED_BY_SCORE,) if odd else ()
 
 
-def _items(query_id: str, listed: Any) -> Iterable[Any]:
+def _items(query_id: str, listed: Any, id_field: str | None = None) -> Iterable[Any]:
     """The results one by one, each in a form that ``_result`` reads."""
     if is_frame(listed) or (isinstance(listed, Mapping) and _is_table(listed)):
-        return _rows(query_id, columns_of(listed))
+        return _rows(query_id, columns_of(listed), id_field)
     if isinstance(listed, Mapping):
         return listed.items()  # {id: score}
     if is_series(listed):  # scores under their ids, or ids
@@ -130,11 +229,13 @@ def _is_table(listed: Mapping[Any, Any]) -> bool:
     return bool(listed) and all(isinstance(v, columns) or is_series(v) for v in listed.values())
 
 
-def _rows(query_id: str, columns: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+def _rows(
+    query_id: str, columns: Mapping[str, list[Any]], id_field: str | None = None
+) -> Iterator[dict[str, Any]]:
     """The rows of a table of results; a table that names no ids is refused."""
     if not any(columns.values()):
         return  # no row: nothing was found
-    if not any(name in columns for name in ID_NAMES):
+    if not any(name in columns for name in (ID_NAMES if id_field is None else (id_field,))):
         names = ", ".join(columns) or "none"
         _refuse(
             query_id,
@@ -161,7 +262,7 @@ def _result(query_id: str, place: str, one: Any) -> tuple[RankedResult, int | No
         return RankedResult(name, document_id(name), _score(query_id, place, value)), None
     whole = _chunk(one)
     name = _id(query_id, place, _named(whole, ID_NAMES), one)
-    document = _named(whole, ("doc_id", "document_id"))
+    document = _named(whole, DOCUMENT_NAMES)
     rank = _field(one, "rank")
     score = value if pair else _named(one, SCORE_NAMES, inner=False)
     return RankedResult(
@@ -176,9 +277,13 @@ def _result(query_id: str, place: str, one: Any) -> tuple[RankedResult, int | No
 
 
 def _chunk(one: Any) -> Any:
-    """What has the id: the result, or the chunk that a search hit holds."""
-    held = _field(one, "chunk")
-    return one if held is None or _named(held, ID_NAMES) is None else held
+    """What has the id: the result, or the chunk, node or document that a hit holds."""
+    held = (_field(one, name) for name in HELD)
+    return next((part for part in held if part is not None and _has_id(part)), one)
+
+
+def _has_id(held: Any) -> bool:
+    return not isinstance(held, str) and _named(held, ID_NAMES) is not None
 
 
 def _named(thing: Any, names: Iterable[str], *, inner: bool = True) -> Any:
@@ -207,11 +312,34 @@ def _field(thing: Any, name: str) -> Any:
 
 def _id(query_id: str, place: str, value: Any, whole: Any = None) -> str:
     if not _is_id(value) or not str(value):
-        _refuse(query_id, f"{place} has no id ({shown(whole if value is None else value)})")
+        seen = _seen(whole) if value is None else shown(value)
+        _refuse(
+            query_id,
+            f"{place} has no id ({seen})",
+            hint=f"ids are read from {', '.join(ID_NAMES)}, also of {', '.join(INNER)}; "
+            "assay.system(..., id_field=...) names another field",
+        )
     name = str(value)
     if len(name.encode("utf-8", "surrogatepass")) > limits.MAX_ID_BYTES:
         _refuse(query_id, f"the id of {place} is longer than {limits.MAX_ID_BYTES} bytes")
     return name
+
+
+def _seen(thing: Any) -> str:
+    """What a result is, with the names of its fields, and of those in its metadata."""
+    fields = (
+        [*thing]
+        if isinstance(thing, Mapping)
+        else [*getattr(type(thing), "model_fields", ()), *getattr(thing, "__dict__", ())]
+    )
+    inside = [
+        f"{name} ({', '.join(map(str, held))[:80] or 'empty'})"
+        for name in INNER
+        if isinstance(held := _field(thing, name), Mapping)
+    ]
+    names = dict.fromkeys(str(name) for name in fields if name not in INNER)
+    listed = ", ".join([*names, *inside])
+    return f"{type(thing).__name__} with {listed:.200}" if listed else shown(thing)
 
 
 def _is_id(value: Any) -> bool:

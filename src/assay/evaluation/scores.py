@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from assay.errors import UsageError
 from assay.measures.elsewhere import gain_note
 from assay.measures.parse import parse_measure
 from assay.model.sampling import Sampling
+from assay.model.tabular import Records, Tabular
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Tabular):
     """The result of scoring one run; values are unrounded until printed or stored.
 
     ``queries`` are those of the ranking measures. Decisions look at ``decided`` queries, which may
@@ -227,33 +227,41 @@ class Scores:
     def __repr__(self) -> str:
         return f"<Scores {self}, n={len(self.queries)}>"
 
-    def _repr_html_(self) -> str:
-        """The table that a notebook shows."""
-        level = f"{self.sampling.level:.0%}"
-        head = "".join(f"<th>{c}</th>" for c in ("measure", "mean", f"{level} CI", "median", "n"))
+    def records(self) -> Records:
+        """A row for each measure."""
         rows = []
         for measure in self.measures:
             found, interval = self.aggregate(measure), self.interval(measure)
-            cells = (
-                html.escape(str(measure)),
-                shown(found.mean),
-                f"[{shown(interval.low)}, {shown(interval.high)}]" if interval.defined else "—",
-                shown(found.median),
-                str(found.n),
-            )
-            note = found.reason or interval.reason or ""
             rows.append(
-                f'<tr title="{html.escape(note)}">'
-                + "".join(f"<td>{c}</td>" for c in cells)
-                + "</tr>"
+                {
+                    "run": self.name,
+                    "measure": str(measure),
+                    "mean": found.mean,
+                    "ci_low": interval.low,
+                    "ci_high": interval.high,
+                    "median": found.median,
+                    "std": found.std,
+                    "n": found.n,
+                    "undefined": found.undefined,
+                    "reason": found.reason or interval.reason,
+                }
             )
-        said = [*self.summary.notes(), *filter(None, [gain_note(map(str, self.measures))])]
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in said)
-        caption = f"<caption>{html.escape(self.name)}</caption>"
-        return (
-            f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-            + (f"<ul>{notes}</ul>" if notes else "")
-        )
+        return Records.of(rows, self.name, self._notes())
+
+    def overview(self) -> Records:
+        """The measures, each with its interval."""
+        level = f"{self.sampling.level:.0%} CI"
+        rows: list[dict[str, object]] = []
+        for measure in self.measures:
+            found, interval = self.aggregate(measure), self.interval(measure)
+            ends = f"[{shown(interval.low)}, {shown(interval.high)}]" if interval.defined else "—"
+            row = {"measure": str(measure), "mean": found.mean, level: ends}
+            reason = {"why": found.reason} if found.reason else {}
+            rows.append({**row, "median": found.median, "n": found.n, **reason})
+        return Records.of(rows, self.name, self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        return (*self.summary.notes(), *filter(None, [gain_note(map(str, self.measures))]))
 
 
 def rounded(value: float | None) -> float | None:

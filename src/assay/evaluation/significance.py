@@ -26,6 +26,7 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.evaluation.scores import Scores, ci_method, ends, rounded, shown
+from assay.model.tabular import Records, Tabular
 from assay.plural import counted, share_of
 from assay.stats.bootstrap import bootstrap_means
 from assay.stats.clustering import cluster_shares
@@ -117,6 +118,26 @@ class Contrast:
         """What the paired t-test says, and why the verdict says something else where it does."""
         return _account(self)
 
+    def record(self) -> dict[str, object]:
+        """Its row of a data frame, unrounded."""
+        return {
+            "run": self.run,
+            "measure": str(self.measure),
+            "baseline": self.baseline,
+            "value": self.value,
+            "difference": self.difference,
+            "ci_low": self.interval.low,
+            "ci_high": self.interval.high,
+            "p_randomization": self.randomization.p,
+            "p_holm": self.holm_p,
+            "p_t": self.t_test.p,
+            "effect_size": self.effect_size,
+            "n": self.n,
+            "wins": self.wins,
+            "losses": self.losses,
+            "verdict": self.ruling.verdict.value,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, rounded to 4 decimals."""
         return {
@@ -149,7 +170,7 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Tabular):
     """Every run against the first."""
 
     baseline: str
@@ -171,6 +192,12 @@ class Comparison:
             "tests": TESTS,
             "contrasts": [contrast.to_dict() for contrast in self.contrasts],
         }
+
+    def records(self) -> Records:
+        """A row for each run and measure."""
+        rows = [contrast.record() for contrast in self.contrasts]
+        said = [f"{one.run}, {one.measure}: {one.ruling.sentence}" for one in self.contrasts]
+        return Records.of(rows, f"against {self.baseline}", said)
 
     def __str__(self) -> str:
         """A line for each contrast: its figures, then the verdict in words."""

@@ -1,79 +1,158 @@
 """How is a retrieval system of another library asked, without glue?
 
-``assay.evaluate`` takes functions, and these as they are: retrievers and chains of LangChain,
-retrievers and query engines of LlamaIndex, pipelines and retrievers of Haystack, and a pair of an
-encoder and an index of faiss. Systems are told by their library and their methods; none is imported
-here. What is none of these is refused with what was seen.
+``assay.evaluate`` takes functions, and these as they are: retrievers, chains and vector stores of
+LangChain, retrievers, query engines and indexes of LlamaIndex, pipelines and retrievers of
+Haystack, a pair of an encoder and an index of faiss, and collections of Chroma and tables of
+LanceDB that encode by themselves. ``assay.system`` adds what the others need: the collection of a
+client, an encoder, a template, the field that holds the ids. Systems are told by their library and
+their methods; none is imported here. What is none of these is refused with what was seen.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from assay.errors import UsageError
+from assay.evaluation.engines import DEPTH, Ask, EngineQuery, engine_ask, is_of, then
+from assay.evaluation.returned import USAGE_NAMES, renamed
 
-Ask: TypeAlias = Callable[[Any], Any]
 COMPONENT = "__haystack_input__"  # which any class may become
 QUERY_INPUTS = ("query", "text", "question")  # of components of a pipeline
+CONTEXTS = ("context", "documents", "source_documents")  # where chains of LangChain keep documents
+ANSWERS = ("answer", "result")
 
 
-def asked(system: Any) -> Ask:
-    """A function that asks the system for a text."""
+@dataclass(frozen=True, slots=True)
+class RetrievalSystem:
+    """A system with what it takes to ask it; ``assay.system`` makes one.
+
+    It can be called with a text, and goes into ``assay.evaluate`` or, by its name in a module,
+    into ``assay eval run --retriever``.
+    """
+
+    ask: Ask
+    name: str
+    id_field: str | None = None
+    doc_field: str | None = None
+
+    def __call__(self, text: str) -> Any:
+        """What the system answers, with the ids that were asked for."""
+        answer = self.ask(text)
+        if self.id_field is None and self.doc_field is None:
+            return answer
+        return then(answer, lambda found: renamed(found, self.id_field, self.doc_field))
+
+
+def system(
+    engine: Any,
+    collection: str | None = None,
+    *,
+    encode: Any = None,
+    query: Any = None,
+    k: int = DEPTH,
+    id_field: str | None = None,
+    doc_field: str | None = None,
+    **options: Any,
+) -> RetrievalSystem:
+    """A system to evaluate, with how its queries become calls.
+
+    ``engine`` is a client of qdrant, Chroma, LanceDB or OpenSearch (or a collection or table), or
+    anything that ``assay.evaluate`` takes. ``collection`` names what a client should search.
+    ``encode`` is a function or a model that makes a vector of a text; ``query`` what the client is
+    sent instead: a template with ``{query_text}``, ``{k}`` and ``{vector}``, or a function of the
+    text. ``id_field`` and ``doc_field`` name the fields of a result that hold the id and the
+    document, also among its metadata. Other ``options`` go to the client's call.
+
+    >>> papers = [{"pmid": 7, "title": "Aspirin"}]
+    >>> system(lambda text: papers, id_field="pmid")("aspirin")[0]["chunk_id"]
+    7
+    """
+    asked_for = EngineQuery(collection, encode, query, k, options)
+    found = engine_ask(engine, asked_for)
+    if found is None:
+        given = [name for name in ("collection", "encode", "query") if getattr(asked_for, name)]
+        if given or options:
+            raise UsageError(
+                f"{_named(engine)} takes no {', '.join([*given, *options])}",
+                hint="these are for clients of qdrant, Chroma, LanceDB and OpenSearch",
+            )
+        found = asked(engine, k)
+    return RetrievalSystem(found, _named(engine), id_field, doc_field)
+
+
+def asked(system: Any, k: int = DEPTH) -> Ask:
+    """A function that asks the system for a text, for ``k`` results where it can be told so."""
     if inspect.isroutine(system) or inspect.isclass(system):
         return system
     for fits, ask in (
-        (_is_of(system, "langchain"), _langchain),
-        (_is_of(system, "llama_index"), _llama_index),
-        (_is_of(system, "haystack") or hasattr(system, COMPONENT), _haystack),
+        (is_of(system, "langchain"), _langchain),
+        (is_of(system, "llama_index"), _llama_index),
+        (is_of(system, "haystack") or hasattr(system, COMPONENT), _haystack),
         (_is_faiss_pair(system), _faiss),
+        (True, _engine),
     ):
-        if fits and (found := ask(system)) is not None:
+        if fits and (found := ask(system, k)) is not None:
             return found
     if callable(system):
         return system  # type: ignore[no-any-return]
     raise UsageError(
-        f"{type(system).__module__}.{type(system).__qualname__} cannot be asked for a text",
+        f"{_named(system)} cannot be asked for a text",
         hint="give a function that takes a query and returns results: "
         "lambda text: client.search(text)",
     )
 
 
-def _is_of(system: Any, library: str) -> bool:
-    """Whether its class, or one above it, comes from this library or its packages."""
-    roots = (one.__module__.partition(".")[0] for one in type(system).__mro__)
-    return any(root == library or root.startswith(f"{library}_") for root in roots)
+def _named(system: Any) -> str:
+    if isinstance(system, tuple):
+        return " and ".join(map(_named, system[:2]))
+    kind = system if inspect.isroutine(system) or inspect.isclass(system) else type(system)
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _langchain(system: Any) -> Ask | None:
-    return system.invoke if hasattr(system, "invoke") else None
+def _engine(system: Any, k: int) -> Ask | None:
+    return engine_ask(system, EngineQuery(k=k))
 
 
-def _llama_index(system: Any) -> Ask | None:
-    if hasattr(system, "query"):  # an engine; its retrieve may only raise
-        return lambda text: [_of_node(one) for one in system.query(text).source_nodes]
-    if hasattr(system, "retrieve"):
-        return lambda text: [_of_node(one) for one in system.retrieve(text)]
+def _langchain(system: Any, k: int) -> Ask | None:
+    if hasattr(system, "invoke"):
+        return lambda text: _of_chain(system.invoke(text))
+    if hasattr(system, "similarity_search"):  # a vector store
+        return lambda text: system.similarity_search(text, k=k)
     return None
 
 
-def _of_node(found: Any) -> dict[str, Any]:
-    """A node with its score; it knows the document that it was cut from."""
-    node = found.node
-    document = getattr(node, "ref_doc_id", None)
-    return {
-        "chunk_id": node.node_id,
-        "score": found.score,
-        **({"doc_id": document} if document else {}),
-    }
+def _of_chain(answer: Any) -> Any:
+    """The documents that a chain hands on beside its answer, and what the answer cost."""
+    if not isinstance(answer, Mapping):
+        return answer
+    listed = next((answer[name] for name in CONTEXTS if isinstance(answer.get(name), list)), None)
+    if listed is None:
+        return answer
+    said = (answer[name] for name in ANSWERS if name in answer)
+    usage = (getattr(one, "usage_metadata", None) for one in said)
+    return {"results": listed, "usage": next(filter(None, usage), None)}
 
 
-def _haystack(system: Any) -> Ask | None:
+def _llama_index(system: Any, k: int) -> Ask | None:
+    if hasattr(system, "as_retriever"):  # an index, a graph; some engines have it, too
+        return system.as_retriever(similarity_top_k=k).retrieve  # type: ignore[no-any-return]
+    if hasattr(system, "query"):  # an engine; its retrieve may only raise
+        return lambda text: system.query(text).source_nodes
+    return system.retrieve if hasattr(system, "retrieve") else None
+
+
+def _haystack(system: Any, k: int) -> Ask | None:
     if not hasattr(system, "run"):
         return None
-    if hasattr(system, "inputs"):  # a pipeline
-        return lambda text: _documents(system.run(_inputs(system.inputs(), text)))
+    if hasattr(system, "inputs"):  # a pipeline; what a generator is given counts, too
+        every = system.outputs(include_components_with_connected_outputs=True)
+        giving = {name for name, sockets in every.items() if "documents" in sockets}
+        return lambda text: _documents(
+            system.run(_inputs(system.inputs(), text), include_outputs_from=giving)
+        )
     return lambda text: _documents(system.run(query=text))
 
 
@@ -94,22 +173,37 @@ def _inputs(wanted: Mapping[str, Mapping[str, Any]], text: str) -> dict[str, dic
 
 
 def _documents(answer: Any) -> Any:
-    """The documents in an answer: of the last component that gave some."""
-    lists = list(_lists(answer))
+    """The documents in an answer, of the last component that gave some, and what it all cost."""
+    lists = list(_held(answer, ("documents",)))
     if not lists:
         raise UsageError(
             f"the answer holds no documents ({', '.join(map(str, answer))[:200]})",
             hint="give a function that runs the pipeline and returns the documents",
         )
-    return lists[-1]
+    return {"results": lists[-1], "usage": _summed(_held(answer, USAGE_NAMES))}
 
 
-def _lists(answer: Mapping[str, Any]) -> Iterator[Any]:
-    for name, value in answer.items():
-        if name == "documents":
-            yield value
-        elif isinstance(value, Mapping):
-            yield from _lists(value)
+def _held(answer: Any, names: Sequence[str]) -> Iterator[Any]:
+    """What stands under these names, at any depth; replies keep it in ``meta``."""
+    if isinstance(answer, list):
+        for one in answer:
+            yield from _held(getattr(one, "meta", one) if not isinstance(one, str) else None, names)
+    elif isinstance(answer, Mapping):
+        for name, value in answer.items():
+            if name in names:
+                yield value
+            else:
+                yield from _held(value, names)
+
+
+def _summed(usages: Iterator[Any]) -> dict[str, Any] | None:
+    """The tokens of every component together."""
+    found: dict[str, Any] = {}
+    for usage in usages:
+        for name, count in usage.items() if isinstance(usage, Mapping) else ():
+            if isinstance(count, (int, float)) and not isinstance(count, bool):
+                found[name] = found.get(name, 0) + count
+    return found or None
 
 
 def _is_faiss_pair(system: Any) -> bool:
@@ -122,14 +216,14 @@ def _is_faiss_pair(system: Any) -> bool:
     )
 
 
-def _faiss(system: tuple[Any, ...]) -> Ask:
+def _faiss(system: tuple[Any, ...], k: int) -> Ask:
     encoder, index = system[:2]
     ids: Sequence[Any] | None = system[2] if len(system) == 3 else None
 
-    def ask(text: str, depth: int = 100) -> list[tuple[Any, float]]:
+    def ask(text: str) -> list[tuple[Any, float]]:
         """The nearest rows; their scores may be distances, so their order counts."""
         vectors = encoder.encode([text])
-        scores, rows = index.search(vectors, min(depth, index.ntotal))
+        scores, rows = index.search(vectors, min(k, index.ntotal))
         found = zip(rows[0].tolist(), scores[0].tolist(), strict=True)
         return [(row if ids is None else ids[row], score) for row, score in found if row >= 0]
 

@@ -16,6 +16,7 @@ from assay.evaluation.match import Listed, LookUp, names_of, places_of
 from assay.model.document import ChunkPlace
 from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 TOP = 10
@@ -60,7 +61,7 @@ class Fate:
 
 
 @dataclass(frozen=True, slots=True)
-class Waterfall:
+class Waterfall(Tabular):
     """Every relevant document of a run with its fate."""
 
     top: int
@@ -83,6 +84,14 @@ class Waterfall:
         )
         steps[f"in the top {self.top}"] = counts[Stage.TOP]
         return steps
+
+    def records(self) -> Records:
+        """A row for each relevant document."""
+        return Records.of(fate.to_dict() for fate in self.fates)
+
+    def overview(self) -> Records:
+        """How many were still there after each stage."""
+        return Records(("stage", "relevant documents"), list(self.passed().items()))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: the counts, and each miss with who is to blame."""

@@ -30,8 +30,8 @@ from assay.evidence.confidence import (
     words_of,
 )
 from assay.evidence.gather import called_in, is_of_another, names_of_document
-from assay.ingest.sections import section_of
 from assay.model.answers import Passage
+from assay.model.sections import section_of
 
 FLOOR = 0.05
 FLOOR_OF_WORDS = 0.02  # words alone tell less

@@ -7,9 +7,8 @@ also describes what it looks for: there, only codes and what follows a prepositi
 In a long description, other words than those of the passages are to be expected, so that only codes
 and what follows "of", "for" and "in" count. The other names of a condition stand for it.
 
-Some words mean nothing alone. A number or letter belongs to the word before it (type 2, stage IV,
-hepatitis C), and a sign to what it is said of (HER2-positive, reduced ejection fraction): a text
-that has type 1 and elsewhere a 2 is not about type 2.
+Some words mean nothing alone: a number belongs to the word before it, a sign to what it is said of
+(``kinds.py``). A text that has type 1 and elsewhere a 2 is not about type 2.
 """
 
 from __future__ import annotations
@@ -22,9 +21,10 @@ from functools import lru_cache
 from assay.analysis.asked import names_people
 from assay.analysis.conditions import conditions_in, stems
 from assay.analysis.language import language_of
-from assay.analysis.spelling import UNIT_NAMES, UNITS, base, folded
+from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
+from assay.evidence.kinds import MEASURED, Kind, designated, is_sign, opposed, signed
 
 _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’.][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
@@ -69,39 +69,17 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|does|do|did|has|have|had|can|should|may|will|would)\b", re.IGNORECASE
 )
 _WHAT_IS = re.compile(r"\W*(?:what(?:'s| is| are| was| were)|how (?:much|many))\b", re.IGNORECASE)
-_DESIGNATOR = re.compile(r"\d{1,2}[A-Za-z]?|[IVX]{1,4}[ABC]?|[A-HJ-Z]")
-_NO_HEADS_TEXT = """
-about above after age and arm at before below between case cohort cycle day days for from group hour
-hours in least month months of on over part score the than to under up version week weeks with year
-years
-"""
-_NO_HEADS = frozenset(_NO_HEADS_TEXT.split())
-_TIMES_TEXT = """
-day days hour hours minute minutes month months percent unit units week weeks year years
-"""
-_MEASURED = UNITS | frozenset(UNIT_NAMES) | frozenset(_TIMES_TEXT.split())
-_NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_OPPOSITES_TEXT = """
-acute chronic, benign malignant, diastolic systolic, hemorrhagic ischemic, inoperable operable,
-left right, lower upper, negative positive, postmenopausal premenopausal, preserved reduced,
-resectable unresectable, resistant sensitive, stable unstable, treated untreated
-"""
-_OPPOSITES = {
-    one: other
-    for pair in (line.split() for line in _OPPOSITES_TEXT.split(","))
-    for one, other in (pair, pair[::-1])
-}
-_SIGNED = ("positive", "negative")
 _ORGANS_TEXT = """
 bladder vesical, bowel intestinal intestine, brain cerebral, eye ocular ophthalmic, heart cardiac,
 kidney renal, liver hepatic, lung pulmonary, muscle muscular, nerve neural, skin cutaneous dermal,
 stomach gastric
 """
-_ORGANS = {
+ORGANS = {
     word: frozenset(map(base, line.split()))
     for line in _ORGANS_TEXT.split(",")
     for word in map(base, line.split())
 }
+"""The terms of organs, each with all that stand for the same organ."""
 _ROUTES_TEXT = """
 intravenous intravenously iv infusion infused drip bolus
 intramuscular intramuscularly im
@@ -131,20 +109,23 @@ _SHORTEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What a passage must have: one of the words, one of the phrases, or what the pattern finds."""
+    """What a passage must have: one of the words, one of the phrases, or the kind.
+
+    ``is_unsaid``: a text without another kind is enough.
+    """
 
     text: str
     words: frozenset[str] = frozenset()
     phrases: tuple[str, ...] = ()
-    pattern: re.Pattern[str] | None = None
-    opposite: re.Pattern[str] | None = None  # a text without it is enough
+    kind: Kind | None = None
+    is_unsaid: bool = False
 
     def is_in(self, text: str) -> bool:
         """Whether a text has it, in whatever spelling."""
-        if self.pattern is not None and self.pattern.search(_plain(text)):
+        if self.kind is not None and self.kind.is_in(_plain(text)):
             return True
-        if self.opposite is not None:
-            return self.opposite.search(_plain(text)) is None
+        if self.kind is not None and self.is_unsaid:
+            return not self.kind.another_in(_plain(text))
         if vocabulary(text).among(self.words) or any(
             _is_form(word, other)
             for word in self.words
@@ -174,7 +155,7 @@ def subject_terms(question: str) -> tuple[Term, ...]:
         taken.update(range(at, at + length))
         if term is None and (at in naming or _is_code(word)) and _is_content(word):
             term = _plain_term(word)
-        elif term is not None and length == 1 and at not in naming and term.opposite is None:
+        elif term is not None and length == 1 and at not in naming and not term.is_unsaid:
             term = None
         if term is not None:
             found.setdefault(term.text, _with(term, phrases.get(at, ())))
@@ -224,7 +205,7 @@ def _is_content(word: str) -> bool:
     return (
         (len(low) >= _SHORTEST or (len(low) == 2 and word.isupper()))
         and low not in LIGHT
-        and low not in _MEASURED
+        and low not in MEASURED
         and base(low) not in _ASKING
         and bool(analyse(word).terms)
         and not all(base(part) in _ASKING or part in LIGHT for part in _PART.findall(low))
@@ -239,57 +220,27 @@ def _plain_term(word: str) -> Term:
     found = analyse(word)
     if found.forms:  # a code or a compound: as a whole
         return Term(word, frozenset(found.forms[-1:]), (" ".join(stems(word)),))
-    return Term(word, _ORGANS.get(base(word)) or frozenset({base(word)}))
+    return Term(word, ORGANS.get(base(word)) or frozenset({base(word)}))
 
 
 def _numbered(words: Sequence[str], at: int) -> tuple[Term | None, int]:
     """A word with the number or letter after it, as in type 2 and stage IV."""
-    if at + 1 >= len(words) or not _DESIGNATOR.fullmatch(words[at + 1]):
-        return None, 1
-    head, mark = folded(words[at]), folded(words[at + 1])
-    after = folded(words[at + 2]) if at + 2 < len(words) else ""
-    if not head.isalpha() or len(head) < 4 or head in _NO_HEADS or after in _MEASURED:
-        return None, 1
-    forms = {mark}
-    if mark in _NUMERALS:
-        forms.add(str(_NUMERALS.index(mark) + 1))
-    elif mark.isdigit() and 0 < int(mark) <= len(_NUMERALS):
-        forms.add(_NUMERALS[int(mark) - 1])
-    alone = "|".join(sorted(map(re.escape, forms)))
-    digits = "|".join(form for form in sorted(forms) if form.isdigit())
-    short = rf"(?:{digits})[a-z]{{1,3}}" if digits else f"{re.escape(mark)}v"
-    listed = r"(?:[\divx]{1,4}[abc]?|[a-h]|and|or|to|through)"
-    last = rf"(?:{alone})[abc]?" if max(map(len, forms)) > 1 or mark.isdigit() else alone
-    between = r"(?:[\W_]+(?!and|or|with)[a-z]{3,}){0,3}[\W_]{0,3}(?:of )?"  # performance status of
-    pattern = (
-        rf"(?<![^\W_]){re.escape(head)}s?{between}(?:{listed}[\W_]{{1,4}}){{0,4}}{last}(?![^\W_])"
-        rf"|(?<![^\W_]){re.escape(head[0])}{short}(?![^\W_])"  # T2DM, HCV
-    )
-    return Term(f"{words[at]} {words[at + 1]}", pattern=re.compile(pattern)), 2
+    kind = designated(words, at)
+    return (None, 1) if kind is None else (Term(kind.text, kind=kind), 2)
 
 
 def _signed(words: Sequence[str], at: int, *, describes: bool = False) -> tuple[Term | None, int]:
     """A word with a sign that has an opposite: HER2-positive, reduced ejection fraction."""
-    parts = [folded(part) for part in _PART.findall(words[at])]
-    if len(parts) > 1 and parts[-1] in _SIGNED:
-        of = r"[\W_]*".join(map(re.escape, parts[:-1]))
-        sign = r"\+" if parts[-1] == "positive" else r"[-\u2212](?!\w)"
-        pattern = (
-            rf"(?<![^\W_]){of}(?:[\W_]+{parts[-1]}|{sign})|{parts[-1]}\s+(?:for\s+)?{of}(?![^\W_])"
-        )
-        return Term(words[at], pattern=re.compile(pattern)), 1
-    if at + 1 < len(words) and folded(words[at + 1]) in _SIGNED and _is_content(words[at]):
-        term, _ = _signed([f"{words[at]}-{words[at + 1]}"], 0)
-        return term and Term(f"{words[at]} {words[at + 1]}", pattern=term.pattern), 2
-    low = folded(words[at])
-    if low in _OPPOSITES and at + 1 < len(words) and _is_content(words[at + 1]):
-        noun = re.escape(folded(words[at + 1])[:_NOUN])
-        between = r"(?:[\W_]+(?:and|or|/)?[\W_]*[^\W_]+)?[\W_]+"
-        said, other = (
-            re.compile(rf"(?<![^\W_]){one}{between}{noun}") for one in (low, _OPPOSITES[low])
-        )
-        return Term(words[at], pattern=said, opposite=other if describes else None), 1
-    return None, 1
+    parts = _PART.findall(words[at])
+    following = words[at + 1] if at + 1 < len(words) else ""
+    if len(parts) > 1 and is_sign(parts[-1]):
+        return Term(words[at], kind=signed(parts[:-1], parts[-1])), 1
+    if is_sign(following) and _is_content(words[at]):
+        return Term(f"{words[at]} {following}", kind=signed(parts, following)), 2
+    kind = opposed(words[at], [following]) if following and _is_content(following) else None
+    if kind is None or not kind.is_said:
+        return None, 1
+    return Term(words[at], kind=kind, is_unsaid=describes), 1
 
 
 def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
@@ -308,9 +259,7 @@ def lacking(terms: Sequence[Term], *texts: str) -> tuple[Term, ...]:
     return tuple(
         term
         for term in terms
-        if not (
-            any(term.is_in(text) for text in texts) if term.opposite is None else term.is_in(whole)
-        )
+        if not (term.is_in(whole) if term.is_unsaid else any(term.is_in(text) for text in texts))
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from assay import limits
+from assay import extras, limits
 from assay.errors import InputError, UsageError
 from assay.hits.numbers import is_number, is_whole, shown
 
@@ -73,6 +73,7 @@ def is_labelled(series: Any) -> bool:
 
 def _polars(value: Any) -> pl.DataFrame:
     """A frame of polars or a table of arrow as a frame of polars."""
+    extras.require("polars")
     import polars as pl
 
     if isinstance(value, pl.LazyFrame):
@@ -107,6 +108,7 @@ def _is(value: object, library: str, *names: str) -> bool:
 
 def scored_columns(value: Any, place: str) -> tuple[pl.Series, pl.Series, FloatArray]:
     """(query, document, score) of a frame or of three arrays."""
+    extras.require("polars")
     query, doc, numbers = _parts(value, "score", place)
     ids = _ids(query, "query", place), _ids(doc, "doc", place)
     scores = _scores(numbers, place)
@@ -122,6 +124,7 @@ def scored_columns(value: Any, place: str) -> tuple[pl.Series, pl.Series, FloatA
 
 def graded_columns(value: Any, place: str) -> tuple[list[str], list[str], list[int]]:
     """(query, document, grade) of a frame or of three arrays."""
+    extras.require("polars")
     query, doc, numbers = _parts(value, "grade", place)
     ids = _ids(query, "query", place), _ids(doc, "doc", place)
     grades = _grades(numbers, place)

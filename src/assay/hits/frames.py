@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay import extras
 from assay.errors import DuplicateError, FormatError
 from assay.hits.blocks import (
     DuplicateRowError,
@@ -39,6 +40,7 @@ def read_parquet(
 
     With ``last`` (score or grade), only the columns for the query, the document and that value.
     """
+    extras.require("polars")
     import polars as pl
 
     where: Path | io.BytesIO

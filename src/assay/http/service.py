@@ -32,7 +32,7 @@ from assay.http.edge.exchange import Exchange
 from assay.http.edge.logs import LogWriter, service_log
 from assay.http.edge.problems import ProblemError
 from assay.http.metrics import Metrics
-from assay.http.settings import allowed_hosts, is_loopback, search_slots
+from assay.http.settings import allowed_hosts, public_names, search_slots
 from assay.http.warm_up import WarmUp
 from assay.settings import Settings
 
@@ -85,7 +85,9 @@ class Service:
         self.allowed_hosts = allowed_hosts(settings)
         self.workspace = Workspace(settings)
         self._writer = None if log else LogWriter(sys.stderr)
-        self.log = log or service_log(self._writer)
+        self.log = log or service_log(
+            self._writer, level=settings.log_level, form=settings.log_format
+        )
         self.metrics = Metrics()
         self.rates = RateLimiter(settings.rate_limit)
         self.stopping = threading.Event()
@@ -94,7 +96,7 @@ class Service:
         self._stack.callback(self.workspace.close)
         keys = Keys(self.workspace.layout)
         self._stack.callback(keys.close)
-        self.keyring = Keyring(keys, loopback=is_loopback(settings.host))
+        self.keyring = Keyring(keys, local=not public_names(settings))
         self._query_log = open_query_log(self.workspace)
         self._stack.callback(self._query_log.close)
         self.jobs = open_jobs(

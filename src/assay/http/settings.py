@@ -31,10 +31,17 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def public_names(settings: Settings) -> list[str]:
+    """Under which names other machines may address the service, itself or behind a proxy."""
+    return sorted(name for name in allowed_hosts(settings) if not is_loopback(name))
+
+
 def refuse_open_bind(settings: Settings, keys: int) -> None:
-    """A service that other machines can reach needs API keys."""
-    if not keys and not is_loopback(settings.host):
+    """A service that other machines can reach, also through a proxy, needs API keys."""
+    names = public_names(settings)
+    if names and not keys:
         raise ConfigError(
-            f"{settings.host} can be reached from other machines, and there is no API key",
-            hint="make a key first (assay keys create NAME --scope read), or listen on 127.0.0.1",
+            f"{names[0]} can be reached from other machines, and there is no API key",
+            hint="make a key first (assay keys create NAME --scope read), check --home if there "
+            "were keys, or take the name out of host and allowed_hosts",
         )

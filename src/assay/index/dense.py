@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.extras import import_optional
 from assay.index.top import best_rows
 from assay.model.arrays import BoolArray
 from assay.model.vectors import DenseMatrix
@@ -79,9 +80,7 @@ def _largest_errors(scan: Any, vectors: DenseMatrix) -> Vector:
 
 def _faiss() -> Any:
     """The library, imported lazily; its type stubs are incomplete."""
-    import faiss
-
-    return faiss
+    return import_optional("faiss")
 
 
 @contextmanager

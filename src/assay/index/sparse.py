@@ -8,9 +8,8 @@ memory-mapped, so opening costs nothing and processes share memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,16 +69,10 @@ class Postings:
             if outside:
                 raise CorruptError(f"{self._folder} has postings beyond its end", hint=REBUILD)
             return scores
-        add = _column_adder()
         for at, term in enumerate(query.terms.tolist()):
             ends, factor = self._starts[term : term + 2], weights[at : at + 1]
-            if add is not None:
-                add(self._count, 1, ends, self._rows, self._weights, factor, scores)
-            else:
-                part = slice(
-                    ends[0], ends[1]
-                )  # a row has a term at most once, so no addition is lost
-                scores[self._rows[part]] += self._weights[part] * factor
+            part = slice(ends[0], ends[1])  # a row has a term at most once: no addition is lost
+            scores[self._rows[part]] += self._weights[part] * factor
         return scores
 
     def weight(self, term: int, row: int) -> float:
@@ -87,17 +80,3 @@ class Postings:
         start, end = self._starts[term : term + 2]
         at = start + int(np.searchsorted(self._rows[start:end], row))
         return float(self._weights[at]) if at < end and self._rows[at] == row else 0.0
-
-
-@cache
-def _column_adder() -> Any:
-    """SciPy's in-place product of a column-ordered sparse matrix with a vector.
-
-    Its public form would first copy the columns, which takes twice as long as the sum itself. None
-    if this version of SciPy no longer has it; numpy then takes four times as long.
-    """
-    try:
-        from scipy.sparse._sparsetools import csc_matvec
-    except ImportError:
-        return None
-    return csc_matvec

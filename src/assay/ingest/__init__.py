@@ -27,8 +27,8 @@ from assay.ingest.detect import detect
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.profiles import PROFILES, Profile, profile_named
 from assay.ingest.readers import READERS, Reader, reader_named
-from assay.ingest.sections import INTENTS, LABELS
 from assay.ingest.watch import Progress
+from assay.model.sections import INTENTS, LABELS
 
 __all__ = [
     "INTENTS",

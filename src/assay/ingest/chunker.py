@@ -20,10 +20,10 @@ from itertools import takewhile
 
 from assay.ingest import tokens
 from assay.ingest.profiles import Profile
-from assay.ingest.sections import intent_of
 from assay.ingest.tables import HEAD_END
 from assay.model.document import BELOW, Chunk, Document, Section, chunk_of
 from assay.model.judgments import Span
+from assay.model.sections import intent_of
 
 
 @dataclass(frozen=True, slots=True)

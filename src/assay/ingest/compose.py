@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from assay import limits
 from assay.ingest.parsed import FileLocation
-from assay.ingest.sections import intent_of
 from assay.ingest.tables import Table, table_kind, table_markup, table_text
 from assay.model.document import BELOW, Section
+from assay.model.sections import intent_of
 
 _SPACE = re.compile(r"[^\S\n]+")
 _NEWLINES = re.compile(r" ?\n\s*")

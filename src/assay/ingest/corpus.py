@@ -13,7 +13,7 @@ from assay import limits
 from assay.ingest import fields
 from assay.ingest.chunker import chunk_document
 from assay.ingest.parsed import FileLocation, ParsedDocument
-from assay.ingest.plan import CorpusPart, plan
+from assay.ingest.plan import named, plan
 from assay.ingest.profiles import Profile, profile_named
 from assay.ingest.readers import reader_named
 from assay.ingest.watch import Columns, Report, Watch
@@ -30,6 +30,7 @@ def read_corpus(
     *,
     skip_empty: bool = False,
     keep_going: bool = False,
+    strict: bool = False,
     columns: Columns | None = None,
 ) -> Iterator[Pair]:
     """Each document of the corpus with its chunks, one after the other.
@@ -39,12 +40,18 @@ def read_corpus(
     re-chunks documents whose chunks came ready-made. ``progress`` is called after every document
     and with every note. A document or ready-made chunk without text is an error or, with
     ``skip_empty``, skipped with a note. With ``keep_going``, a file or row that cannot be read is
-    reported as a problem, and the others are read. ``columns`` names the fields of rows that hold
-    id, text and title.
+    reported as a problem, and the others are read. With ``strict``, a file that would be left out
+    is an error. ``columns`` names the fields of rows that hold id, text and title.
     """
     chosen = profile_named(profile) if isinstance(profile, str) and profile != "auto" else profile
     entries = read_documents(
-        path, format, progress, skip_empty=skip_empty, keep_going=keep_going, columns=columns
+        path,
+        format,
+        progress,
+        skip_empty=skip_empty,
+        keep_going=keep_going,
+        strict=strict,
+        columns=columns,
     )
     for entry in entries:
         document = entry.document
@@ -63,6 +70,7 @@ def read_documents(
     *,
     skip_empty: bool = False,
     keep_going: bool = False,
+    strict: bool = False,
     columns: Columns | None = None,
 ) -> Iterator[ParsedDocument]:
     """Each document of the corpus as parsed, checked and without duplicates.
@@ -70,9 +78,15 @@ def read_documents(
     A title stands in for a missing text.
     """
     watch = Watch(
-        progress, Path(path), skip_empty=skip_empty, keep_going=keep_going, columns=columns
+        progress,
+        Path(path),
+        skip_empty=skip_empty,
+        keep_going=keep_going,
+        strict=strict,
+        columns=columns,
     )
-    parts = plan(Path(path), watch) if format == "auto" else [CorpusPart(format, Path(path))]
+    place = Path(path)
+    parts = plan(place, watch) if format == "auto" else named(place, format, watch)
     seen: dict[str, tuple[bytes, FileLocation]] = {}
     segments: dict[str, FileLocation] = {}
     for part in parts:

@@ -19,10 +19,10 @@ from assay.ingest.folders import corpus_files, suffix
 from assay.ingest.json_rows import Row, file_rows
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.records import Record
-from assay.ingest.sections import CTGOV_MODULES
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import local_line, read_xml
 from assay.model.document import Document, MetadataValue
+from assay.model.sections import CTGOV_MODULES
 
 XML = ".xml"
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", XML})

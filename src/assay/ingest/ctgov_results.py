@@ -13,9 +13,9 @@ from typing import TypeAlias
 from assay.ingest.compose import Composer, tidy
 from assay.ingest.parsed import FileLocation
 from assay.ingest.records import Record
-from assay.ingest.sections import CTGOV_MODULES
 from assay.ingest.tables import Table, simple_table
 from assay.ingest.watch import Watch
+from assay.model.sections import CTGOV_MODULES
 
 _Write: TypeAlias = Callable[[Record], str]
 

@@ -33,6 +33,7 @@ _BY_SUFFIX = {  # formats that the first bytes do not tell, or whose name is sur
     **dict.fromkeys(tabular.TEXTUAL, "table"),
 }
 _MARKS = ((b"WEBVTT", "transcript"), (pdf.MAGIC, "pdf"), (tabular.PARQUET_MAGIC, "table"))
+_OF_MARKUP = ("jats", "medline", "ctgov", "spl", "html")
 _FORMATS = {
     "protocolSection": "ctgov",
     "resourceType": "fhir",
@@ -58,8 +59,10 @@ def detect(path: str | os.PathLike[str], *, rows: bool = False) -> str:
         raise absent(file)
     name = format_of(file, rows=rows)
     if name is None:
-        hint = f"name it: {', '.join(READERS)}"
-        if _OBJECTS.match(_start(file)):
+        start = _start(file)
+        known = _OF_MARKUP if start.startswith(b"<") else READERS
+        hint = f"name it: {', '.join(known)}"
+        if _OBJECTS.match(start):
             hint = "if these are documents, --id-field and --text-field name their fields"
         raise FormatError("not a known corpus format", source=str(file), hint=hint)
     return name
@@ -80,7 +83,12 @@ def format_of(path: Path, *, rows: bool = False) -> str | None:
     elif _OBJECTS.match(start):
         found = _of_json(start) or ("jsonl" if rows else None)
     # plain text may begin with a bracket, too: "[00:01] Doctor: ..."
-    return found or ("text" if suffix(path) in text.SUFFIXES else None)
+    return found or ("text" if suffix(path) in text.SUFFIXES and _is_prose(path, start) else None)
+
+
+def _is_prose(path: Path, start: bytes) -> bool:
+    marked = suffix(path) in text.MARKDOWN
+    return not text.markup_of(start.decode(errors="replace"), marked=marked)
 
 
 def _start(path: Path) -> bytes:

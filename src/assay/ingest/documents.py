@@ -23,7 +23,6 @@ from assay.ingest.compose import Composer
 from assay.ingest.facts import completed
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation, ParsedDocument
-from assay.ingest.sections import LABELS, LOINC, intent_of, label_of
 from assay.ingest.speakers import role_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.tables import table_text
@@ -31,6 +30,7 @@ from assay.ingest.watch import Watch
 from assay.ingest.xml_input import Element, ElementRules, check_depth, one_line, plain
 from assay.ingest.xml_tables import is_within_table, xml_table
 from assay.model.document import Document, Section, SpeakerRole
+from assay.model.sections import LABELS, LOINC, intent_of, label_of
 
 SECTION_NAMES = (
     "section_label", "intent_hint", "is_table", "table_html", "speaker_role", "start_time",

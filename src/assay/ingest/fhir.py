@@ -23,10 +23,10 @@ from assay.ingest.json_rows import Row, file_rows
 from assay.ingest.pages import READING, parse_page
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.records import Record
-from assay.ingest.sections import label_of
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import plain
 from assay.model.document import Document, MetadataValue
+from assay.model.sections import label_of
 
 SUFFIXES = frozenset({".json", ".ndjson", ".jsonl"})
 KEY = "resourceType"
@@ -54,7 +54,7 @@ def read_fhir(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
         silent: Counter[str] = Counter()
         with watch.passing():
             for location, row in file_rows(file, watch, "resources"):
-                for resource in _resources(row):
+                for resource in _resources(row, location):
                     with watch.passing():
                         document = _document(resource, location)
                         if document is None:
@@ -66,15 +66,18 @@ def read_fhir(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
             watch.note(f"{file}: resources without text, left out: {counts}")
 
 
-def _resources(row: Row) -> Iterator[Row]:
+def _resources(row: Row, location: FileLocation) -> Iterator[Row]:
     """The resource itself, or those of a bundle; contained ones belong to their holder."""
     if row.get(KEY) != "Bundle":
         yield row
         return
-    for entry in row.get("entry") or ():
+    entries = row.get("entry") or []
+    if not isinstance(entries, list):
+        raise location.format_error("the entries of a bundle are no list")
+    for entry in entries:
         inner = entry.get("resource") if isinstance(entry, dict) else None
         if isinstance(inner, dict):
-            yield from _resources(inner)
+            yield from _resources(inner, location)
 
 
 def _document(resource: Row, location: FileLocation) -> Document | None:

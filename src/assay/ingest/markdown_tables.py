@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.ingest.parsed import FileLocation
-from assay.ingest.sections import intent_of
 from assay.ingest.tables import Table, simple_table, table_kind, table_markup
 from assay.model.document import Section
+from assay.model.sections import intent_of
 
 _DASHES = re.compile(r"\s{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _BAR = re.compile(r"(?<!\\)\|")

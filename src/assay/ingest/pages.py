@@ -22,12 +22,12 @@ from assay.ingest.facts import distinct, facts, year_of
 from assay.ingest.files import whole
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.parsed import FileLocation, ParsedDocument
-from assay.ingest.sections import label_of
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import Element, ElementRules, check_depth, one_line, plain
 from assay.ingest.xml_tables import xml_table
 from assay.model.document import Document, MetadataValue
+from assay.model.sections import label_of
 
 SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 ROOT = "html"

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from lxml import etree
 
-from assay import limits
+from assay import extras, limits
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.pages import PAGE, clean, page_entry
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.pdf_lines import Line, page_lines
-from assay.ingest.sections import label_of
 from assay.ingest.tables import JOIN
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import Element
+from assay.model.sections import label_of
 
 SUFFIXES = frozenset({".pdf"})
 MAGIC = b"%PDF-"
@@ -49,6 +49,7 @@ def read_pdf(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
 
 def _page(file: Path, location: FileLocation) -> tuple[Element, str]:
     """The document as HTML, whose elements say which page they are from, and its title."""
+    extras.require("pypdfium2")
     import pypdfium2
 
     if file.stat().st_size > limits.MAX_PDF_BYTES:

@@ -18,7 +18,7 @@ from assay.errors import FormatError, InputError
 from assay.ingest import beir, text
 from assay.ingest.detect import detect, format_of
 from assay.ingest.folders import suffix, walk
-from assay.ingest.readers import READERS, Reader
+from assay.ingest.readers import READERS, Reader, reader_named
 from assay.ingest.watch import Watch
 
 OFFICE = frozenset({".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"})
@@ -52,6 +52,15 @@ def plan(path: Path, watch: Watch) -> list[CorpusPart]:
             hint=f"name the format: {', '.join(READERS)}",
         )
     return parts
+
+
+def named(path: Path, name: str, watch: Watch) -> list[CorpusPart]:
+    """The whole path for the reader of that name; files that it does not take are told."""
+    reader = reader_named(name)
+    if path.is_dir() and reader.suffixes:
+        others = [file for file in walk(path, watch) if suffix(file) not in reader.suffixes]
+        _tell(path, others, f"not what the reader {name} takes", watch)
+    return [CorpusPart(name, path)]
 
 
 def _of_folder(
@@ -135,7 +144,7 @@ def _fits(path: Path, reader: Reader) -> bool:
 def _tell(folder: Path, files: list[Path], why: str, watch: Watch) -> None:
     if files:
         names = ", ".join(_names(files))
-        watch.note(f"{folder}: left out, {why}: {names}")
+        watch.left_out(f"{folder}: left out, {why}: {names}")
 
 
 def _names(files: list[Path]) -> Iterator[str]:

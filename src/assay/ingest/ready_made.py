@@ -20,11 +20,11 @@ from assay.ingest.documents import text_of
 from assay.ingest.facts import completed
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation, ParsedDocument
-from assay.ingest.sections import intent_of, label_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.watch import Watch
 from assay.model.document import Chunk, Document, MetadataValue, Section, chunk_of
 from assay.model.judgments import Span
+from assay.model.sections import intent_of, label_of
 
 GIVEN = "given"
 GIVEN_VERSION = "given-1"

@@ -19,7 +19,6 @@ from assay.ingest.compose import Composer
 from assay.ingest.facts import distinct, facts, iso_date, whole_number, year_of
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.parsed import FileLocation, ParsedDocument
-from assay.ingest.sections import LOINC, label_of
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import (
@@ -33,6 +32,7 @@ from assay.ingest.xml_input import (
 )
 from assay.ingest.xml_tables import xml_table
 from assay.model.document import Document, MetadataValue
+from assay.model.sections import LOINC, label_of
 
 SUFFIXES = frozenset({".xml"})
 READING = ElementRules(

@@ -9,10 +9,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from assay import limits
+from assay import extras, limits
 from assay.ingest.columns import arranged, as_json
 from assay.ingest.documents import document_entry
 from assay.ingest.files import lines
@@ -42,18 +43,22 @@ def read_tabular(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
 
 
 def _separated(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
-    """The rows of CSV; cells that hold a whole number are numbers."""
     texts = _texts(file, watch)
     head = next(texts, None)
     if head is None:
-        watch.note(f"{file}: empty")
+        watch.left_out(f"{file}: empty")
         return
-    separator = max(SEPARATORS, key=head.count)
-    cells = csv.reader(_with(head, texts), delimiter=separator, strict=True)
-    names = _names(next(_rows(cells, file)), FileLocation(str(file), 1))
+    yield from separated_rows(_with(head, texts), str(file))
+
+
+def separated_rows(texts: Iterator[str], source: str) -> Iterator[tuple[FileLocation, Row]]:
+    """The rows of CSV, from its lines; cells that hold a whole number are numbers."""
+    head = next(texts, "")
+    cells = csv.reader(_with(head, texts), delimiter=_separator(head), strict=True)
+    names = _names(next(_rows(cells, source), []), FileLocation(source, 1))
     start = cells.line_num + 1
-    for row in _rows(cells, file):
-        location = FileLocation(str(file), start)
+    for row in _rows(cells, source):
+        location = FileLocation(source, start)
         start = cells.line_num + 1
         if not any(row):
             continue
@@ -62,6 +67,16 @@ def _separated(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
                 f"{len(row)} cells, but {len(names)} columns", hint="quote cells that hold commas"
             )
         yield location, {name: _value(cell) for name, cell in zip(names, row, strict=True)}
+
+
+def head_names(line: str) -> list[str]:
+    """The names of columns in the first line of CSV."""
+    cells = csv.reader([line], delimiter=_separator(line), strict=True)
+    return _names(next(_rows(cells, "head"), []), FileLocation("head", 1))
+
+
+def _separator(head: str) -> str:
+    return max(SEPARATORS, key=head.count)
 
 
 def _with(head: str, texts: Iterator[str]) -> Iterator[str]:
@@ -82,14 +97,14 @@ def _texts(file: Path, watch: Watch) -> Iterator[str]:
         yield text.replace("\r", "") + "\n"
 
 
-def _rows(cells: Any, file: Path) -> Iterator[list[str]]:
+def _rows(cells: Any, source: str) -> Iterator[list[str]]:
     """The rows, with cells as long as lines may be; the usual limit holds again between rows."""
     while True:
         usual = csv.field_size_limit(limits.MAX_CORPUS_LINE_BYTES)
         try:
             row = next(cells, None)
         except csv.Error as problem:
-            at = FileLocation(str(file), cells.line_num or None)
+            at = FileLocation(source, cells.line_num or None)
             raise at.format_error(f"not CSV: {problem}") from None
         finally:
             csv.field_size_limit(usual)
@@ -114,18 +129,24 @@ def _value(cell: str) -> str | int | None:
 
 
 def _parquet(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
+    watch.opened(str(file))
+    yield from parquet_rows(file, str(file))
+    watch.consumed(file.stat().st_size)
+
+
+def parquet_rows(table: Path | BytesIO, source: str) -> Iterator[tuple[FileLocation, Row]]:
+    """The rows of parquet, in pieces."""
+    extras.require("polars")
     import polars
 
-    watch.opened(str(file))
     try:
-        table = polars.scan_parquet(file, glob=False)
+        whole = polars.scan_parquet(table, glob=False)
         start = 0
-        while len(piece := table.slice(start, ROWS).collect()):
+        while len(piece := whole.slice(start, ROWS).collect()):
             for number, row in enumerate(piece.iter_rows(named=True), start):
                 values = {name: as_json(value) for name, value in row.items()}
-                yield FileLocation(f"{file}[{number}]"), values
+                yield FileLocation(f"{source}[{number}]"), values
             start += ROWS
-    except (polars.exceptions.PolarsError, OSError) as problem:
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as problem:
         first = str(problem).partition("\n")[0]
-        raise FileLocation(str(file)).format_error(f"not parquet: {first:.200}") from None
-    watch.consumed(file.stat().st_size)
+        raise FileLocation(source).format_error(f"not parquet: {first:.200}") from None

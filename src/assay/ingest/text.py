@@ -4,11 +4,13 @@ The text is unchanged. In Markdown, ``#`` lines and underlined lines are heading
 lines between blank ones that name a section (``METHODS``, ``2. Results``). Tables of Markdown are
 sections of their own (``markdown_tables.py``). The first heading of level one is the title, else
 the ``title:`` between ``---`` lines at the top of a Markdown file. Plain text whose lines begin
-with speakers (``Doctor: ...``) is an interview, read turn by turn.
+with speakers (``Doctor: ...``) is an interview, read turn by turn. Markup and data are no prose:
+they are refused, also where somebody asks for them as text.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,20 +22,56 @@ from assay.ingest.files import whole
 from assay.ingest.folders import corpus_files, id_of, suffix
 from assay.ingest.markdown_tables import placed_lines, with_tables
 from assay.ingest.parsed import FileLocation, ParsedDocument
-from assay.ingest.sections import intent_of, label_of
 from assay.ingest.speakers import turns_of
 from assay.ingest.transcript import spoken_entry
 from assay.ingest.watch import Watch
 from assay.model.document import BELOW, Document, Section
+from assay.model.sections import intent_of, label_of
 
 MARKDOWN = frozenset({".md", ".markdown"})
 SUFFIXES = MARKDOWN | {".txt", ".text"}
+MARKUP_CHARS = 4096  # that tell whether a text is markup
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _FRONT = re.compile(r"---[ \t]*\n(?![ \t]*\n)(?:(?!---[ \t]*\n).*\n)*---[ \t]*(?:\n|$)")
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(['\"]?)(.+?)\1[ \t]*$", re.MULTILINE)
 _ALONE = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.)]?\s+)?[A-Z][^.!?:;|]{2,60}:?$")
+
+
+_TAG = re.compile(r"<([A-Za-z][\w:.-]*)(\s+[\w:.-]+\s*=\s*(\"[^\"<]*\"|'[^'<]*'))*\s*/?>")
+_CLOSING = re.compile(r"</[A-Za-z][\w:.-]*\s*>")
+_MARKS = {"{\\rtf": "RTF", "%PDF-": "a PDF", "%!PS": "PostScript", "PK\x03\x04": "an archive"}
+
+
+def markup_of(text: str, *, marked: bool = False) -> str:
+    """What a text is that is no prose, as in ``XML``; empty if it is prose.
+
+    Markdown (``marked``) may begin with a tag.
+    """
+    start = text[:MARKUP_CHARS].lstrip("\ufeff \t\r\n")
+    lower = start[:20].lower()
+    if lower.startswith("<?xml"):
+        return "XML"
+    if lower.startswith(("<!doctype", "<html")):
+        return "HTML"
+    if not marked and _TAG.match(start) and _CLOSING.search(start):
+        return "XML or HTML"
+    if found := next((name for mark, name in _MARKS.items() if start.startswith(mark)), ""):
+        return found
+    return "JSON" if start[:1] in ("{", "[") and not marked and _is_json(text) else ""
+
+
+def _is_json(text: str) -> bool:
+    """Whether the whole text, or its first line, is JSON with names in it."""
+    for part in (text.lstrip("\ufeff \t\r\n").partition("\n")[0], text.lstrip("\ufeff")):
+        try:
+            value = json.loads(part)
+        except (ValueError, RecursionError):
+            continue
+        rows = value if isinstance(value, list) else [value]
+        return any(isinstance(row, dict) and row for row in rows)
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +94,11 @@ def _entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
     location = FileLocation(str(file))
     text = decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), location)
     marked = suffix(file) in MARKDOWN
+    if kind := markup_of(text, marked=marked):
+        raise location.format_error(
+            f"this is {kind}, and not prose",
+            hint="leave --format out: what a reader knows is found by its content",
+        )
     if not marked and (turns := turns_of(text)):
         return spoken_entry(location.checked_id(name), turns, location, watch)
     front = _front(text) if marked else ""

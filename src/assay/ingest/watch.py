@@ -48,8 +48,9 @@ class Watch:
 
     ``root`` is the root of the corpus: a file without an id is named by its path from there. With
     ``skip_empty``, documents without text are skipped instead of being errors. With ``keep_going``,
-    what cannot be read is reported as a problem and left out, and the rest is read. ``columns`` are
-    the fields that the caller named.
+    what cannot be read is reported as a problem and left out, and the rest is read. With
+    ``strict``, a file that would be left out is an error. ``columns`` are the fields that the
+    caller named.
     """
 
     def __init__(
@@ -59,9 +60,11 @@ class Watch:
         *,
         skip_empty: bool = False,
         keep_going: bool = False,
+        strict: bool = False,
         columns: Columns | None = None,
     ) -> None:
         self.root = root
+        self._strict = strict
         self.columns = columns or Columns()
         self._skip_empty = skip_empty
         self.keep_going = keep_going
@@ -147,6 +150,14 @@ class Watch:
     def note(self, text: str) -> None:
         """Tell the user that something was left out or handled differently."""
         self._tell(text)
+
+    def left_out(self, text: str) -> None:
+        """Tell that a file is not read, or refuse that."""
+        if self._strict:
+            raise InputError(
+                self._said(text), hint="every file must be read: leave --strict out, or move it"
+            )
+        self.note_once(text)
 
     def note_once(self, text: str) -> None:
         """A note that is reported only once, not for every document."""

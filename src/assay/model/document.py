@@ -42,7 +42,7 @@ class IngestionMode(StrEnum):
 class Section:
     """A labelled stretch of a document: a section, a table, or one speaker's turn.
 
-    ``label`` comes from a closed vocabulary (``ingest/sections.py``); ``heading`` is the
+    ``label`` comes from a closed vocabulary (``model/sections.py``); ``heading`` is the
     author's own words. A table's readable text stands in the document; ``table_html`` is its
     sanitised markup. ``metadata`` goes into that of the section's chunks.
     """

@@ -16,8 +16,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from assay.model.codec import encode
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
+from assay.model.tabular import Records, Tabular
 from assay.model.testset import TestSet
+from assay.plural import counted
 
 BASELINE = "baseline"  # the tag that the documentation uses
 BATCH = 10  # outcomes that are committed together: what an interruption can cost
@@ -34,11 +37,35 @@ class RunFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class RunPage:
+class RunPage(Tabular):
     """Some runs, newest first, and how many there are in all."""
 
     runs: tuple[RunInfo, ...]
     total: int
+
+    def records(self) -> Records:
+        """A row for each run."""
+        rows = (
+            {
+                "run": info.run_id,
+                "name": info.name,
+                "test_set": f"{info.suite} {info.test_set_version}",
+                "part": info.part,
+                "engine": info.engine,
+                "status": info.status,
+                "created_at": info.created_at,
+                "queries": info.total,
+                "tags": info.tags,
+                **info.aggregate.get("metrics", {}),
+            }
+            for info in self.runs
+        )
+        return Records.of(rows, f"{len(self.runs)} of {counted(self.total, 'run')}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        plain: dict[str, Any] = encode(self)
+        return plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,16 @@ class RankedResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What asking a system took, as far as it says: money in its own unit, and tokens."""
+
+    cost: float | None = None
+    tokens: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QueryOutcome:
     """What happened to one query. ``error`` means that it failed and counts as having no results.
 
@@ -50,6 +60,7 @@ class QueryOutcome:
     took. ``answer_error`` means that the query was searched and answering it failed.
     ``known_citations`` are the answer's citations that existed in the index the run was made with;
     ``numbers`` is None for a refusal, and where the numbers of answers were not checked yet.
+    ``usage`` is what the system says that the query cost.
     """
 
     query_id: str
@@ -67,6 +78,7 @@ class QueryOutcome:
     warnings: tuple[str, ...] = ()
     answer_error: str | None = None
     numbers: NumberCheck | None = None
+    usage: Usage | None = None
 
     @property
     def failed(self) -> bool:
@@ -94,6 +106,8 @@ class Timings:
 
 WITHHELD = "scored by the ranking, though the search would show nothing"
 """The warning of an outcome where nothing seemed to be about the query (``evidence/floor.py``)."""
+ASKED_AGAIN = "answered only when asked again"
+"""The warning of an outcome whose query failed at first (``evaluation/execution.py``)."""
 OUR_ENGINES = ("embedded", "opensearch")
 FIGURES_ONLY = "saved figures"
 """The engine of figures that were saved without the rankings they come from."""

@@ -21,7 +21,8 @@ class System:
     answer to a new call. A system that ``keeps_time`` answers or fails by itself; another is cut
     off when it blocks, as is any that has a ``timeout_s`` for each query. ``rank_by`` says what
     ranks its results, where that is not for the system to say. Answers that lie in a file are not
-    ``timed``: reading them is no search.
+    ``timed``: reading them is no search. ``concurrency`` queries are asked at the same time, and
+    one that failed is asked ``retries`` times more.
     """
 
     retrieve: Callable[[GoldenQuery], Any]
@@ -34,3 +35,5 @@ class System:
     timeout_s: float | None = None
     rank_by: RankBy | None = None
     timed: bool = True
+    concurrency: int = 1
+    retries: int = 0

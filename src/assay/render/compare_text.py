@@ -18,7 +18,8 @@ from assay.render.rulings import P_COLUMNS, RULINGS, disagreements, legend, p_va
 from assay.render.tables import Table, comma_separated, footnoted, markdown
 
 if TYPE_CHECKING:
-    from assay.evaluation.ab import ABResult, LatencyChange
+    from assay.evaluation.ab import ABResult
+    from assay.evaluation.latency import LatencyChange
     from assay.evaluation.significance import Contrast
 
 CSV_HEADER = ("run_a", "run_b", "query", "kind", "a_hit_rank", "b_hit_rank", "note")

@@ -34,7 +34,13 @@ def result_tables(
     title = f"{result.test_set.name} {result.test_set.version}"
     if info is not None:
         title += f", run {info.run_id}" + (f" ({info.name})" if info.name else "")
-    said = (*result.warnings(), *result.scoring.notes, *first.notes, *_latency(result))
+    said = (
+        *result.warnings(),
+        *result.scoring.notes,
+        *first.notes,
+        *_latency(result),
+        *_usage(result),
+    )
     notes = tuple(dict.fromkeys(said))
     ranking = tuple(row for measure, row in rows.items() if measure in result.scores.columns)
     decisions = tuple(row for measure, row in rows.items() if measure in result.scores.decisions)
@@ -220,6 +226,20 @@ def _latency(result: EvaluationResult) -> tuple[str, ...]:
     return (
         f"latency: P50 {took.p50:.1f} ms, P95 {took.p95:.1f} ms over {counted(took.n, 'query')}",
     )
+
+
+def _usage(result: EvaluationResult) -> tuple[str, ...]:
+    """What the system said that its answers cost."""
+    usage = result.usage
+    if usage is None:
+        return ()
+    asked = sum(one.usage is not None for one in result.outcomes)
+    parts = []
+    if usage.cost is not None:
+        parts.append(f"{usage.cost:.6g} in all, {usage.cost / asked:.6g} a query")
+    if usage.tokens is not None:
+        parts.append(f"{usage.tokens:,} tokens")
+    return (f"cost, as the system says: {'; '.join(parts)}",) if parts else ()
 
 
 def _decisions(

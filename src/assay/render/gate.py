@@ -10,7 +10,7 @@ from xml.etree import ElementTree as Xml
 
 from assay.evaluation.gate import Check, GateOutcome, GateReport
 from assay.evaluation.scores import shown
-from assay.render.escape import markdown_cell
+from assay.render.escape import markdown_cell, one_line
 from assay.render.numbers import signed
 from assay.render.tables import Table, footnoted, markdown
 
@@ -94,6 +94,23 @@ def gate_markdown(report: GateReport) -> str:
     return text
 
 
+def gate_text(report: GateReport) -> str:
+    """The ruling in a few lines, for the output of a test."""
+    lines = [f"gate {report.outcome.value}: {report.current} against {report.baseline}"]
+    lines += [f"  {check.limit}: {check.sentence}" for check in report.checks]
+    lines += [f"  not compared: {line}" for line in report.blockers]
+    lines += [f"  note: {line}" for line in report.warnings]
+    if report.failing:
+        lines.append(f"  queries that got worse by {report.failing_measure}:")
+        lines += [
+            f"    {query.query_id}: {shown(query.baseline)} → {shown(query.current)}"
+            for query in report.failing[:MOST_QUERIES]
+        ]
+        more = len(report.failing) - MOST_QUERIES
+        lines += [f"    and {more} more"] if more > 0 else []
+    return "\n".join(one_line(line) for line in lines)
+
+
 def gate_junit(report: GateReport) -> str:
     """One test case per limit, in the XML that CI systems show."""
     count = dict.fromkeys(GateOutcome, 0)
@@ -130,7 +147,7 @@ def gate_junit(report: GateReport) -> str:
 
 def _check(check: Check) -> tuple[str, ...]:
     return (
-        str(check.limit.measure),
+        check.limit.name,
         shown(check.baseline),
         shown(check.current),
         signed(check.difference),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from assay.ingest.table_html import clean
-
 
 @lru_cache(maxsize=1_024)
 def safe_table(html: str) -> str:
@@ -13,4 +11,6 @@ def safe_table(html: str) -> str:
 
     It was made harmless when it was stored; what is served never rests on one place.
     """
+    from assay.ingest.table_html import clean
+
     return clean(html)

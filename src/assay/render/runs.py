@@ -7,16 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 from assay.evaluation.defaults import HISTORY_MEASURES
-from assay.evaluation.history import History, Series
+from assay.evaluation.history import (
+    SHOWN_HASH,
+    History,
+    Series,
+    column_of,
+    metric_of,
+    trend_of,
+)
 from assay.evaluation.scope import total_text
-from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.plural import counted
 from assay.render.tables import Table
 
 SHOWN_RESULTS = 20
-SHOWN_HASH = 8
 
 
 def runs_table(runs: Sequence[RunInfo]) -> Table:
@@ -91,46 +96,6 @@ def _value(value: float | None) -> str:
     return "—" if value is None else f"{value:.4f}"
 
 
-def history_json(history: History) -> dict[str, Any]:
-    """Runs from the oldest to the newest; each series with its trends, that of the newest first."""
-    place = {info.run_id: at for at, one in enumerate(history.series) for info in one.runs}
-    series = [
-        {
-            "part": one.part,
-            "engine": one.engine,
-            "match": one.match,
-            "test_set_version": one.version,
-            "configurations": [name[:SHOWN_HASH] for name in one.configurations],
-            "runs": [info.run_id for info in one.runs],
-            "trend": {m.key: _trend(_column(one.runs, m)) for m in history.measures},
-        }
-        for one in history.series
-    ]
-    return {
-        "suite": history.suite,
-        "runs": [
-            {
-                "run_id": info.run_id,
-                "name": info.name,
-                "created_at": info.created_at,
-                "test_set_version": info.test_set_version,
-                "part": info.part,
-                "engine": info.engine,
-                "configuration": info.config_hash[:SHOWN_HASH],
-                "match": None if info.figures_only else info.scoring.match.value,
-                "tags": list(info.tags),
-                "series": place.get(info.run_id),
-                "unsound": history.unsound.get(info.run_id),
-                "metrics": {m.key: _metric(info, m) for m in history.measures},
-            }
-            for info in history.runs
-        ],
-        "series": series,
-        "trend": series[0]["trend"] if series else {m.key: None for m in history.measures},
-        "left_out": list(history.left_out),
-    }
-
-
 def history_tables(history: History) -> list[Table]:
     """A table for each series, that of the newest run first; then the runs that are not sound."""
     shown = [_series_table(history, one) for one in history.series]
@@ -145,7 +110,7 @@ def history_tables(history: History) -> list[Table]:
 
 def _series_table(history: History, series: Series) -> Table:
     """A line for each run; the change against the run before stands behind each value."""
-    columns = [_column(series.runs, m) for m in history.measures]
+    columns = [column_of(series.runs, m) for m in history.measures]
     rows = tuple(
         (
             info.created_at[:16].replace("T", " "),
@@ -158,7 +123,7 @@ def _series_table(history: History, series: Series) -> Table:
     )
     notes = []
     for measure, column in zip(history.measures, columns, strict=True):
-        if (trend := _trend(column)) is not None:
+        if (trend := trend_of(column)) is not None:
             notes.append(
                 f"{measure}: {trend['first']:.4f} → {trend['last']:.4f}, {trend['direction']}"
             )
@@ -197,7 +162,7 @@ def _unsound_table(history: History, runs: Sequence[RunInfo]) -> Table:
                 info.run_id,
                 info.part,
                 history.unsound[info.run_id],
-                *(_value(_metric(info, m)) for m in history.measures),
+                *(_value(metric_of(info, m)) for m in history.measures),
             )
             for info in runs
         ),
@@ -246,27 +211,8 @@ def _unsupported(outcome: QueryOutcome) -> list[str]:
     return [f"in the answer, but in no passage that it cites: {listed}"]
 
 
-def _column(runs: Sequence[RunInfo], measure: Measure) -> list[float | None]:
-    return [_metric(info, measure) for info in runs]
-
-
-def _metric(info: RunInfo, measure: Measure) -> float | None:
-    value = info.aggregate.get("metrics", {}).get(measure.key)
-    return value if isinstance(value, (int, float)) else None
-
-
 def _changed(column: Sequence[float | None], at: int) -> str:
     value, before = column[at], column[at - 1] if at else None
     if value is None:
         return "—"
     return f"{value:.4f}" + (f" ({value - before:+.4f})" if before is not None else "")
-
-
-def _trend(column: Sequence[float | None]) -> dict[str, Any] | None:
-    """From the first to the last run that has the measure."""
-    known = [value for value in column if value is not None]
-    if len(known) < 2:
-        return None
-    change = round(known[-1] - known[0], 4)
-    direction = "up" if change > 0 else "down" if change < 0 else "level"
-    return {"first": known[0], "last": known[-1], "change": change, "direction": direction}

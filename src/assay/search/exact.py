@@ -5,17 +5,24 @@ alone, and fusion would put what three components find somewhat alike above it. 
 have every code and number of the query, or belong to the study that it names, come before those
 that do not, in their own order. Their account says so: the rule ``exact`` with the factor by which
 their score grew.
+
+A code may be a name ("5-FU toxicity"), and a section that was asked for need not repeat it: what an
+intent lifts has the codes of its document. That does not hold for amounts.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from assay.analysis.spelling import UNITS
+from assay.model.document import ChunkLabels
 from assay.search.boost import Boosted
-from assay.search.response import Boost
+from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
 
 RULE = "exact"
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def lift_exact(pool: Sequence[Boosted], exact: Mapping[int, str]) -> Sequence[Boosted]:
@@ -27,6 +34,30 @@ def lift_exact(pool: Sequence[Boosted], exact: Mapping[int, str]) -> Sequence[Bo
     if not first or not rest or first[-1].score > rest[0].score:
         return pool
     return [_lifted(one, rest[0].score, exact[one.fused.key]) for one in first] + rest
+
+
+def with_sections(
+    pool: Sequence[Boosted], exact: Mapping[int, str], labels: Mapping[int, ChunkLabels]
+) -> Mapping[int, str]:
+    """What is exact, with the sections that an intent lifts in the same documents."""
+    named = {
+        labels[key].names: has for key, has in exact.items() if key in labels and _is_name(has)
+    }
+    if not named:
+        return exact
+    sections = {
+        one.fused.key: f"{named[names]} in its document"
+        for one in pool
+        if one.fused.key not in exact
+        and (names := labels[one.fused.key].names) in named
+        and any(boost.applied and boost.rule in (INTENT_RULE, TABLE_RULE) for boost in one.boosts)
+    }
+    return {**exact, **sections}
+
+
+def _is_name(code: str) -> bool:
+    """Whether codes are more than numbers and amounts."""
+    return any(word.lower() not in UNITS for word in _LETTERS.findall(code))
 
 
 def _lifted(one: Boosted, above: float, has: str) -> Boosted:

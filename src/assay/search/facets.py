@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from assay import limits
-from assay.ingest.sections import section_of
 from assay.model.conditions import common_form, facts_of
 from assay.model.document import Chunk
 from assay.model.query import FILTER_OPTIONS, filter_values
+from assay.model.sections import section_of
 
 OWN_FIELDS = {
     name: one.attribute for name, one in FILTER_OPTIONS.items() if one.attribute != "metadata"

@@ -23,8 +23,8 @@ from enum import StrEnum
 from functools import cached_property
 
 from assay.analysis.spelling import folded as plain
-from assay.ingest.sections import section_of
 from assay.model.document import Chunk, MetadataValue
+from assay.model.sections import section_of
 
 OVERLAP = 0.9
 RUN = 3

@@ -13,8 +13,8 @@ from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
 from assay.search.fusion import fuse
 from assay.search.query_type import classify
-from assay.search.recorded import options_from
 from assay.search.request import SearchOptions
+from assay.search.run_config import options_from
 
 # (query, its outcome, the components that take part) to the ids in fused order
 FuseAgain: TypeAlias = Callable[[GoldenQuery, QueryOutcome, Sequence[str]], list[str]]

@@ -25,6 +25,7 @@ from assay.search.coordinator import Answers
 from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
 from assay.search.fusion import by_model, effective_weights, weighted_by_type
+from assay.search.kinds import notes_on
 from assay.search.question import Question
 from assay.search.ranking import Candidate, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading, corrected
@@ -194,7 +195,7 @@ def respond(
         synonyms=prepared.question.synonyms,
         subject=ranking.scope.terms,
         subject_by=ranking.scope.by.value,
-        notes=prepared.reading.notes,
+        notes=prepared.reading.notes + (notes_on(hits[0]) if hits and not options.offset else ()),
         did_you_mean=prepared.reading.did_you_mean,
         searched_for=prepared.reading.searched_for,
         confidence=None if judged.confidence is None else round(judged.confidence, 4),

@@ -1,7 +1,7 @@
 """What is the final order of the components' candidates, and how did it come about?
 
-There is one path: fusion, then boosts, then the reranker's scores. The result is one fixed pool of
-candidates, from which pages are taken.
+There is one path: fusion, then boosts, exact codes and other kinds, then the reranker's scores. The
+result is one fixed pool of candidates, from which pages are taken.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ import numpy as np
 
 from assay import limits
 from assay.errors import AssayError
+from assay.evidence.kinds import kinds_asked
 from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
-from assay.search.exact import lift_exact
+from assay.search.exact import lift_exact, with_sections
+from assay.search.first import place_subject_first
 from assay.search.folding import Folding
 from assay.search.fusion import FusedPool, fuse
+from assay.search.kinds import lower_other_kinds
 from assay.search.query_type import classify
 from assay.search.question import Question
 from assay.search.reading import NOTHING, Reading
@@ -143,14 +146,37 @@ def rank(
         scope = _scope(question, lexicon, fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     guarded = time.perf_counter()
-    if len(lists) > 1:
-        boosted = lift_exact(boosted, reading.lifted)
+    if len(lists) > 1 and reading.lifted:
+        exact = with_sections(boosted, reading.lifted, traits) if detected else reading.lifted
+        boosted = lift_exact(boosted, exact)
+    ordered = time.perf_counter()
+    texts = _Texts(index, traits)
+    if not detected and not reading.lifted and scope is not GIVEN:
+        boosted = place_subject_first(boosted, question.plain, texts)
+    boosted = lower_other_kinds(boosted, kinds_asked(question.plain), texts)
     seconds = {
         "fusion": between - started,
         "boosts": time.perf_counter() - between,
         "guard": guarded - before,  # a part of boosts: keeping to the subject
+        "kinds": time.perf_counter() - ordered,  # another part: keeping to the kind asked for
     }
     return Ranking(boosted, detected, query_type, seconds, scope)
+
+
+class _Texts:
+    """What candidates and their documents are called, and what they say; each is read once."""
+
+    def __init__(self, index: Snapshot, labels: Mapping[int, ChunkLabels]) -> None:
+        self._index = index
+        self._labels = labels
+        self._read: dict[int, str] = {}
+
+    def __call__(self, keys: Sequence[int]) -> Mapping[int, str]:
+        """The texts of these candidates."""
+        new = [key for key in keys if key not in self._read]
+        for key, chunk in self._index.chunks(new).items() if new else ():
+            self._read[key] = f"{chunk.title}\n{self._labels[key].names}\n{chunk.text}"
+        return {key: self._read[key] for key in keys if key in self._read}
 
 
 def _scope(

@@ -1,4 +1,4 @@
-"""What of a search is kept in a run, and how is a run's configuration written down?
+"""What of a search is kept in a run?
 
 The time that counts is that of a page of ten results, as a person would ask for it; what is kept
 beyond that page costs the run and not the figure.
@@ -8,37 +8,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from assay import limits
 from assay.errors import AssayError
 from assay.evidence.guard import guarded
 from assay.model.answers import Answerer
-from assay.model.codec import encode
 from assay.model.document import ChunkPlace, SpeakerRole
-from assay.model.query import FILTER_OPTIONS, Filters
+from assay.model.query import Filters
 from assay.model.runs import WITHHELD, QueryOutcome, RankedResult
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.search.pipeline import Traced
 from assay.search.ranking import Candidate
-from assay.search.request import RUN_FILTERS, SearchOptions, changed
+from assay.search.request import SearchOptions
 from assay.search.response import SearchResponse
+from assay.search.run_config import search_config
 from assay.search.searcher import Searcher, with_model_weights
 from assay.search.snapshot import Snapshot
 from assay.version import __version__
 
 PAGE = 10
-KEPT = 100
-# An evaluation asks how good answers are: one that comes late on a busy machine still counts.
-COMPONENT_TIMEOUT_MS = 30_000.0
-RERANK_TIMEOUT_MS = 60_000.0
-_NOT_KEPT = (
-    *("k", "offset", "component_timeout_ms", "rerank_timeout_ms", "filters", "facets"),
-    *("highlights", "terms"),
-)
-_SELDOM = ("query_type", "group_by", "collapse", "type_weights", "model_weights")
 
 
 class Places(Protocol):
@@ -164,63 +155,12 @@ def recorded_system(
     )
 
 
-def evaluation_options(options: SearchOptions, **changes: Any) -> SearchOptions:
-    """The options of a search as an evaluation uses them: patient, and keeping a long list."""
-    return changed(
-        options,
-        **{
-            "k": KEPT,
-            "component_timeout_ms": COMPONENT_TIMEOUT_MS,
-            "rerank_timeout_ms": RERANK_TIMEOUT_MS,
-            **changes,
-        },
-    )
-
-
 def _warnings(response: SearchResponse) -> tuple[str, ...]:
     """What was said of the search; a run keeps the results that the search withheld."""
     if not response.withheld:
         return response.warnings
     said = (line for line in response.warnings if not line.startswith(response.nothing_about))
     return (*said, response.nothing_about, WITHHELD)
-
-
-def search_config(options: SearchOptions) -> dict[str, Any]:
-    """Everything that can change a ranking, as plain JSON values.
-
-    What is seldom chosen is named only where it was: older runs do not name it.
-    """
-    plain = {
-        item.name: encode(getattr(options, item.name))
-        for item in fields(options)
-        if item.name not in (*_NOT_KEPT, *_SELDOM)
-    }
-    usual = SearchOptions()
-    seldom = {
-        name: encode(getattr(options, name))
-        for name in _SELDOM
-        if getattr(options, name) != getattr(usual, name)
-    }
-    return {**plain, **seldom, **_filter_config(options.filters), "kept": options.k}
-
-
-def _filter_config(filters: Filters) -> dict[str, Any]:
-    """The filters that a run has for all its queries, as people write them."""
-    usual = Filters()
-    chosen = {name: FILTER_OPTIONS[name].attribute for name in RUN_FILTERS}
-    return {
-        name: value if isinstance(value, bool) else [str(one) for one in value]
-        for name, attribute in chosen.items()
-        if (value := getattr(filters, attribute)) != getattr(usual, attribute)
-    }
-
-
-def options_from(config: Mapping[str, Any], defaults: SearchOptions) -> SearchOptions:
-    """The options that ``search_config`` wrote down; of synonyms, runs keep the digest."""
-    known = {*(item.name for item in fields(SearchOptions)), *RUN_FILTERS}
-    values = {name: value for name, value in config.items() if name in known}
-    values["synonyms"] = bool(values.get("synonyms", False))
-    return evaluation_options(defaults, **values, k=config["kept"])
 
 
 def filters_of(query: GoldenQuery, of_run: Filters) -> Filters:

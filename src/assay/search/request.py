@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
@@ -278,6 +279,12 @@ def check_components(options: SearchOptions, own: Iterable[str] = ()) -> None:
         check_names(what, names, own)
 
 
+def without_components(options: SearchOptions, names: Collection[str]) -> SearchOptions:
+    """The options without components that cannot be asked; unchanged where no other is left."""
+    left = tuple(name for name in options.components if name not in names)
+    return replace(options, components=left) if left else options
+
+
 def check_names(what: str, names: Iterable[str], own: Iterable[str]) -> None:
     """Refuse names of components that there are not."""
     known = (*COMPONENTS, *own)
@@ -292,8 +299,11 @@ def option_name(name: str) -> str:
     """The name of an option, from any name that it ever had; an unknown one is refused."""
     known = _ALIASES.get(name, name)
     if known not in SEARCH_OPTIONS and known not in _FIELDS:
+        similar = get_close_matches(name[:60], [*SEARCH_OPTIONS, *_ALIASES], n=1)
+        meant = f"did you mean {similar[0]}? " if similar else ""
         raise UsageError(
-            f"{name!r:.60} is not a search option", hint=f"known: {', '.join(SEARCH_OPTIONS)}"
+            f"{name!r:.60} is not a search option",
+            hint=f"{meant}known: {', '.join(SEARCH_OPTIONS)}",
         )
     return known
 

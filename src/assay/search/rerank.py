@@ -76,8 +76,8 @@ class Rerankers:
 
 
 def short_name(model: str) -> str:
-    """A model's name without its owner."""
-    return model.rsplit("/", 1)[-1]
+    """A model's name without its owner, or the address that it is behind."""
+    return model.rsplit("#", 1)[-1].split("?", 1)[0].rsplit("/", 1)[-1]
 
 
 def depth(options: SearchOptions, profile: RerankBudget) -> int:

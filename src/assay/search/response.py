@@ -13,6 +13,7 @@ from typing import Any
 from assay.model.answers import Passage
 from assay.model.codec import encode, flat
 from assay.model.document import Chunk
+from assay.model.tabular import Records, Tabular
 from assay.search.facets import Facet
 from assay.search.snippet import Snippet
 
@@ -98,7 +99,7 @@ class SearchHit:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResponse:
+class SearchResponse(Tabular):
     """The answer to one query; a degraded answer says so and names what is missing.
 
     ``subject`` is what the query names beside its intent; ``subject_by`` how results were held
@@ -145,6 +146,46 @@ class SearchResponse:
     def passages(self) -> list[Passage]:
         """The results as an answerer sees them."""
         return [hit.passage() for hit in self.results]
+
+    def records(self) -> Records:
+        """A row for each result; every component has a column with its own score."""
+        return Records.of(
+            (
+                {
+                    "rank": hit.rank,
+                    "doc_id": hit.chunk.doc_id,
+                    "chunk_id": hit.chunk.chunk_id,
+                    "title": hit.chunk.title,
+                    "section": hit.chunk.section_label,
+                    "text": hit.chunk.text,
+                    "score": hit.score,
+                    "fused": hit.fused,
+                    **hit.component_scores,
+                }
+                for hit in self.results
+            ),
+            self.query,
+            self._said(),
+        )
+
+    def overview(self) -> Records:
+        """Each result with its title, its text and its score."""
+        rows = [
+            (hit.rank, hit.chunk.title or hit.chunk.doc_id, hit.chunk.text, hit.score)
+            for hit in self.results
+        ]
+        return Records(("rank", "document", "text", "score"), rows, self.query, self._said())
+
+    def _said(self) -> tuple[str, ...]:
+        """What to know beside the results."""
+        meant = self.did_you_mean and not self.searched_for
+        said = (
+            self.nothing_about,
+            f"did you mean “{self.did_you_mean}”?" if meant else "",
+            f"searched for “{self.searched_for}”" if self.searched_for else "",
+            f"degraded: {', '.join(self.component_errors)}" if self.degraded else "",
+        )
+        return (*filter(None, said), *self.notes, *self.warnings)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON that the command line and the HTTP service answer with."""

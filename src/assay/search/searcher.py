@@ -57,18 +57,21 @@ from assay.search.request import (
     changed,
     check_components,
     check_names,
+    without_components,
 )
 from assay.search.rerank import Reranked, Rerankers, depth, rerank
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
 from assay.search.synonyms import Synonyms, rules_of
 from assay.search.why import Why, explain_absence
+from assay.tracing import Span, span
 
 log = logging.getLogger("assay.search")
 
 T = TypeVar("T")
 LookedUp: TypeAlias = tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentRequest]]
 
+SPAN = "assay.search"
 WARM_UP = "warm up"
 WARM_UP_S = 10.0
 AGAIN_AFTER_S = 1.0
@@ -119,6 +122,22 @@ def with_model_weights(options: SearchOptions, snapshot: Snapshot) -> SearchOpti
     return replace(options, model_weights=snapshot.model_weights)
 
 
+def _noted(noted: Span, found: SearchResponse) -> SearchResponse:
+    """The answer; whoever listens is told of it, but not of its words."""
+    noted.note("results", len(found.results))
+    noted.note("candidates", found.total_candidates)
+    noted.note("query_type", found.query_type)
+    noted.note("generation", found.generation)
+    noted.note("components", list(found.components_used))
+    noted.note("component_errors", list(found.component_errors))
+    noted.note("degraded", found.degraded)
+    noted.note("cached", found.cached)
+    noted.note("reranked", found.reranked)
+    for stage, took in found.timings_ms.items():
+        noted.note(f"{stage}_ms", took)
+    return found
+
+
 class Searcher:
     """Search that stays; see the module's docstring.
 
@@ -161,7 +180,11 @@ class Searcher:
     @property
     def defaults(self) -> SearchOptions:
         """The options of a search that names none, with the weights that suit this index."""
-        return with_model_weights(self._defaults, self._snapshot)
+        return self._usual(self._snapshot)
+
+    def _usual(self, snapshot: Snapshot) -> SearchOptions:
+        options = without_components(self._defaults, snapshot.lacking)
+        return with_model_weights(options, snapshot)
 
     @property
     def generation(self) -> str:
@@ -231,6 +254,12 @@ class Searcher:
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The best chunks for a query; ``changes`` replace single options."""
+        with span(SPAN) as noted:
+            return _noted(noted, self._search(query, options, changes))
+
+    def _search(
+        self, query: str, options: SearchOptions | None, changes: dict[str, Any]
+    ) -> SearchResponse:
         search = self._begin(query, options, changes)
         if (known := self._remembered(search)) is not None:
             return known
@@ -242,12 +271,14 @@ class Searcher:
         self, query: str, options: SearchOptions | None = None, **changes: Any
     ) -> SearchResponse:
         """The same from a coroutine."""
-        started = time.perf_counter()
-        if self._moved_on():
-            await asyncio.to_thread(self.refresh)
-        search = self._in_progress(query, options, changes, started)
-        known = self._remembered(search)
-        return known if known is not None else await self._atried(self._answer, search)
+        with span(SPAN) as noted:
+            started = time.perf_counter()
+            if self._moved_on():
+                await asyncio.to_thread(self.refresh)
+            search = self._in_progress(query, options, changes, started)
+            known = self._remembered(search)
+            found = known if known is not None else await self._atried(self._answer, search)
+            return _noted(noted, found)
 
     def traced(self, query: str, options: SearchOptions, snapshot: Snapshot) -> Traced:
         """An answer from this snapshot with everything that led to it.
@@ -351,7 +382,7 @@ class Searcher:
     ) -> SearchInProgress:
         snapshot = self._snapshot
         self.check_named(changes)
-        wanted = changed(self._defaults if options is None else options, **changes)
+        wanted = changed(self._usual(snapshot) if options is None else options, **changes)
         wanted = with_model_weights(wanted, snapshot)
         self.check(wanted)
         before = time.perf_counter()
@@ -422,7 +453,8 @@ class Searcher:
 
     def _remember(self, search: SearchInProgress, traced: Traced) -> SearchResponse:
         response = traced.response
-        if not response.degraded and not response.warnings:
+        passing = [one for one in response.warnings if one != search.snapshot.lacking_said]
+        if not response.degraded and not passing:
             self._answers.put(search.key(response.generation), response)
         return response
 
@@ -529,7 +561,7 @@ class Searcher:
             index=replace(snapshot, chunks=self._chunks_of(snapshot)),
             reading=reading,
             dense_model=snapshot.dense_model,
-            warnings=self._warnings(snapshot),
+            warnings=self._warnings(snapshot, options),
         )
 
     def _checked(
@@ -552,8 +584,12 @@ class Searcher:
             log.warning("%s: %s", note, problem)
             return replace(whole, notes=(*whole.notes, note)), lists
 
-    def _warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
-        return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY)))
+    def _warnings(self, snapshot: Snapshot, options: SearchOptions) -> tuple[str, ...]:
+        usual = (
+            options.components == without_components(self._defaults, snapshot.lacking).components
+        )
+        lacking = snapshot.lacking_said if usual and snapshot.size else ""
+        return tuple(filter(None, (self._stale, "" if snapshot.size else EMPTY, lacking)))
 
     async def _rank(
         self, prepared: Prepared, options: SearchOptions

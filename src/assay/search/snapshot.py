@@ -7,17 +7,17 @@ keys. A response comes from exactly one snapshot.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
-from assay.ingest.sections import section_of
 from assay.model.arrays import BoolArray, IntArray
 from assay.model.conditions import known_field
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
 from assay.model.query import FILTER_OPTIONS, Component, Filters, WordIndex
+from assay.model.sections import section_of
 from assay.search.facets import OWN_FIELDS
 
 _OPTIONS = frozenset(FILTER_OPTIONS)
@@ -44,7 +44,9 @@ class Snapshot:
     can tell; ``word_index`` how a query is to be read. ``sections`` are the labels that its chunks
     have, ``fields`` the names of their metadata. ``dense_model`` is the model behind dense scores.
     ``model_weights`` are weights that suit the models, by fusion method. ``chunk_ids`` are all
-    chunks by key, where that is known: a component that returns another is left out.
+    chunks by key, where that is known: a component that returns another is left out. ``lacking``
+    are components that are not asked unless they are named, since this machine has no model for
+    them; ``lacking_said`` says so.
     """
 
     generation: str
@@ -62,12 +64,14 @@ class Snapshot:
     dense_model: str = ""
     model_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     chunk_ids: Mapping[int, str] | None = None
+    lacking: Collection[str] = ()
+    lacking_said: str = ""
 
     def resolved(self, filters: Filters) -> Filters:
         """The filters as components take them: every name is one that this index has.
 
         Sections go by every label that stands for them: filters and boosts agree on what a section
-        is (``ingest/sections.py``). A field that no document has is refused.
+        is (``model/sections.py``). A field that no document has is refused.
         """
         if filters.section_label:
             wanted = {section_of(label) for label in filters.section_label}

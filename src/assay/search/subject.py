@@ -37,7 +37,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from assay.analysis.drugs import is_drug
-from assay.model.names import BETWEEN, hyphens, words
+from assay.model.names import BETWEEN, words
 
 ENOUGH = 0.6  # share of the terms' weights
 DESCRIBING = 3  # terms; with fewer, a query names one thing
@@ -55,8 +55,8 @@ _TOGETHER = re.compile(r"[^\W_]+(?:[-‐‑/'’.][^\W_]+)*")
 class Reads(Protocol):
     """What a query must be cut by: the phrases of intents, and general words."""
 
-    def intent_words(self, text: tuple[str, ...], hyphens: frozenset[int]) -> set[int]:
-        """The positions of the words that state an intent."""
+    def intent_words(self, query: str, text: tuple[str, ...]) -> set[int]:
+        """The positions of the words of a query that state an intent."""
 
     @property
     def general(self) -> frozenset[str]:
@@ -86,7 +86,7 @@ def subject_of(query: str, reads: Reads) -> Subject:
     typed = _TOGETHER.findall(query)
     tokens = [words(token) for token in typed]
     flat = tuple(word for token in tokens for word in token)
-    intent, general = reads.intent_words(flat, hyphens(query)), reads.general
+    intent, general = reads.intent_words(query, flat), reads.general
     runs: list[list[tuple[str, str]]] = [[]]
     at = 0
     for token, text in zip(tokens, typed, strict=True):
@@ -120,6 +120,12 @@ def _is_own(names: str, forms: tuple[str, ...]) -> bool:
         return False
     named = {word for name in (*others, *forms) for word in name.split()}
     return all(word in named or word in _OF_PRODUCTS for word in title.split())
+
+
+def _has_own(forms: tuple[str, ...], documents: Iterable[str]) -> bool:
+    """Whether the names of a document are those of one with one of these forms for itself."""
+    having = (one for form in forms for one in documents if f" {form} " in one)
+    return any(_is_own(names, forms) for names in having)
 
 
 def _is_name(term: str) -> bool:
@@ -294,26 +300,34 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     weights = {term: weight for term, weight in weights.items() if weight > 0}
     if not weights:
         return Scope(By.NOTHING)
-    named = [t for t in weights if any(f" {form} " in every for form in pool.forms(t))]
+    every_form = {term: pool.forms(term) for term in weights}
+    named = {
+        term: forms
+        for term, forms in every_form.items()
+        if any(f" {form} " in every for form in forms)
+    }
     codes = [term for term in named if _is_code(term)]
-    own = {t for t in named if any(_is_own(names, pool.forms(t)) for names in distinct)}
-    drugs = {term for term in named if any(map(_is_drug, pool.forms(term)))}
+    own = {t for t, forms in named.items() if _has_own(forms, distinct)}
+    drugs = {term for term, forms in named.items() if any(map(_is_drug, forms))}
     drugs = (drugs & own) or drugs or own
-    best = codes or drugs or _of_the_best(named, weights, distinct, pool) or weights
+    best = codes or drugs or _of_the_best(named, weights, distinct) or weights
     key = max(best, key=lambda term: (weights[term], term))
     of_drug = key in drugs if named else _is_drug(key)
     return Scope(By.NAMES if named else By.TEXT, weights, key, pool, of_drug, typed)
 
 
 def _of_the_best(
-    named: Sequence[str], weights: Mapping[str, float], names: Iterable[str], pool: Pool
+    named: Mapping[str, Sequence[str]], weights: Mapping[str, float], names: Iterable[str]
 ) -> Sequence[str]:
-    """The terms that name the document which is named with most of them, by weight."""
+    """The terms that name the document which is named with most of them, by weight.
+
+    ``named`` has the forms of each term.
+    """
     if len(named) < 2:
-        return named
-    forms = {term: [f" {form} " for form in pool.forms(term)] for term in named}
-    having = ([term for term in named if any(form in one for form in forms[term])] for one in names)
-    return max(having, key=lambda terms: sum(weights[term] for term in terms), default=named)
+        return [*named]
+    padded = {term: [f" {form} " for form in forms] for term, forms in named.items()}
+    having = ([t for t, forms in padded.items() if any(f in one for f in forms)] for one in names)
+    return max(having, key=lambda terms: sum(weights[term] for term in terms), default=[*named])
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:

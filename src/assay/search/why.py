@@ -18,6 +18,7 @@ from assay import limits
 from assay.model.codec import encode
 from assay.model.document import KeyedChunk
 from assay.model.query import Component, Filters, Hit, PartialAnswerError, blocking
+from assay.model.tabular import Records, Tabular
 from assay.search.exact import RULE as EXACT
 from assay.search.pipeline import Prepared, judged_page
 from assay.search.ranking import Candidate, Ranking
@@ -65,7 +66,7 @@ class Overtaker:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class Why(Tabular):
     """The answer; figures are for the document's best chunk, and None if it never got that far."""
 
     document: str
@@ -80,6 +81,18 @@ class Why:
     needed: float | None = None
     boosts: tuple[Boost, ...] = ()
     overtaken_by: tuple[Overtaker, ...] = ()
+
+    def records(self) -> Records:
+        """A row for each component that was asked."""
+        return Records(
+            ("component", "rank", "score", "within_depth"),
+            [
+                (name, one.rank, one.score, one.within_depth)
+                for name, one in self.components.items()
+            ],
+            f"{self.document}: {self.sentence}",
+            tuple(f"{one.chunk_id} at rank {one.rank}: {one.reason}" for one in self.overtaken_by),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.stats.distributions import normal_cdf, normal_quantile
+
 if TYPE_CHECKING:
     from assay.model.arrays import FloatArray
     from assay.stats.interval import Interval
@@ -49,20 +51,18 @@ def bca_bounds(
 
     Resampled values within ``tolerance`` of the estimate are ties: they differ by rounding only.
     """
-    from scipy.special import ndtr, ndtri
-
     below = _share_below(values, estimate, tolerance)
     if not 0.0 < below < 1.0:
         return "every resample lies on the same side of the estimate"
-    bias = float(ndtri(below))
+    bias = normal_quantile(below)
     acceleration = _acceleration(jackknife)
     shares: list[float] = []
     for tail in ((1.0 - level) / 2.0, (1.0 + level) / 2.0):
-        shift = bias + float(ndtri(tail))
+        shift = bias + normal_quantile(tail)
         scale = 1.0 - acceleration * shift
         if scale <= 0.0:
             return "the data are too skewed for the BCa correction at this level"
-        shares.append(float(ndtr(bias + shift / scale)))
+        shares.append(normal_cdf(bias + shift / scale))
     return _quantiles(values, shares[0], shares[1])
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from assay.model.sampling import DEFAULT_LEVEL
 from assay.stats.defaults import SAME
+from assay.stats.distributions import normal_quantile
 from assay.stats.inputs import check_share, labels_and_scores
 from assay.stats.interval import Interval
 
@@ -108,9 +109,7 @@ def _interval(
     blank: Interval, value: float | None, error: float | None, reason: str | None
 ) -> Interval:
     """Value ± z · error, cut to [0, 1]."""
-    from scipy.special import ndtri
-
     if value is None or error is None:
         return replace(blank, reason=reason)
-    reach = error * float(ndtri((1.0 + blank.level) / 2.0))
+    reach = error * normal_quantile((1.0 + blank.level) / 2.0)
     return replace(blank, low=max(0.0, value - reach), high=min(1.0, value + reach), reason=reason)

@@ -28,6 +28,7 @@ from assay.model.sampling import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED
 from assay.stats.agreement import tabulate
 from assay.stats.bounds import percentile_bounds
 from assay.stats.defaults import SAME
+from assay.stats.distributions import normal_quantile
 from assay.stats.inputs import check_sampling, check_share
 from assay.stats.interval import Interval
 from assay.stats.resample import endless_counts, rows_per_block
@@ -132,12 +133,10 @@ def _reason(table: Agreement, value: float | None, error: float | None) -> str |
 def _interval(
     value: float | None, error: float | None, level: float, n: int, reason: str | None
 ) -> Interval:
-    from scipy.special import ndtri
-
     blank = Interval(low=None, high=None, level=level, method="asymptotic", n=n, reason=reason)
     if value is None or error is None:
         return blank
-    reach = error * float(ndtri((1.0 + level) / 2.0))
+    reach = error * normal_quantile((1.0 + level) / 2.0)
     return replace(blank, low=max(-1.0, value - reach), high=min(1.0, value + reach))
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.sampling import DEFAULT_LEVEL
 from assay.stats.defaults import DEFAULT_ALPHA
+from assay.stats.distributions import t_cdf, t_quantile
 from assay.stats.inputs import check_share
 from assay.stats.interval import Interval
 from assay.stats.pairs import read_pairs
@@ -87,12 +88,10 @@ def _without_test(
 
 
 def _with_test(pairs: Pairs, sd: float, alpha: float, level: float) -> PairedT:
-    from scipy.special import stdtr, stdtrit
-
     mean, df, error = float(pairs.differences.mean()), pairs.n - 1, sd / math.sqrt(pairs.n)
     t = mean / error
-    p = 2.0 * float(stdtr(df, -abs(t)))
-    reach = error * float(stdtrit(df, (1.0 + level) / 2.0))
+    p = 2.0 * t_cdf(df, -abs(t))
+    reach = error * t_quantile(df, (1.0 + level) / 2.0)
     return PairedT(
         n=pairs.n,
         difference=mean,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from assay.errors import InputError, UsageError
 from assay.stats.defaults import DEFAULT_ALPHA, DEFAULT_POWER
+from assay.stats.distributions import noncentral_t_cdf, t_quantile
 from assay.stats.inputs import check_share
 
 
@@ -60,21 +61,18 @@ def minimum_detectable_effect(
 
 def power_at(effect_size: float, n: int, alpha: float = DEFAULT_ALPHA) -> float | None:
     """The chance that n pairs show the effect; ``None`` where it cannot be computed."""
-    from scipy.special import nctdtr, stdtrit
-
     check_share(alpha, "alpha")
     if n < 2:
         return None
     shift = abs(effect_size) * math.sqrt(n)
-    critical = float(stdtrit(n - 1, 1.0 - alpha / 2.0))
+    critical = t_quantile(n - 1, 1.0 - alpha / 2.0)
+    if math.isinf(critical):
+        return None
     if shift > 40.0 + 10.0 * critical:
         return 1.0  # a miss takes a sample spread ten times the true one, or Z < -40
-    missed = float(nctdtr(n - 1, shift, critical))
-    if math.isnan(missed):
-        return None
-    # The far tail is at most Φ(-shift); where the library gives up on it, it is nothing.
-    wrong_side = float(nctdtr(n - 1, shift, -critical))
-    return 1.0 - missed + (0.0 if math.isnan(wrong_side) else wrong_side)
+    missed = noncentral_t_cdf(n - 1, shift, critical)
+    wrong_side = noncentral_t_cdf(n - 1, shift, -critical)
+    return 1.0 - missed + wrong_side
 
 
 def _check(alpha: float, power: float) -> None:

@@ -17,8 +17,9 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
+from assay import extras
 from assay.durable import keep_log, make_folder
-from assay.errors import ConfigError, MissingDependencyError, StorageError
+from assay.errors import ConfigError, StorageError
 from assay.store.database_errors import translated_error
 from assay.store.schema import APPLICATION_ID, VERSION
 from assay.store.versions import installed_version, migrate
@@ -115,10 +116,8 @@ def _postgresql(text: str) -> Engine:
             pool_pre_ping=True,
         )
     except (ImportError, NoSuchModuleError) as problem:
-        raise MissingDependencyError(
-            f"PostgreSQL needs the package psycopg, which cannot be imported: {problem}",
-            hint="install it with: pip install 'assay[postgres]'",
-        ) from None
+        broken = problem if isinstance(problem, ImportError) else None
+        raise extras.missing("psycopg", broken) from None
     event.listen(engine, "begin", _begin_postgresql)
     return engine
 

@@ -19,7 +19,7 @@ from sqlalchemy import Row
 from assay.errors import InputError
 from assay.model.answers import Answer, NumberCheck
 from assay.model.codec import decode, encode
-from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
+from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus, Usage
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
 from assay.store.owner import ended
@@ -78,6 +78,7 @@ def _happened(outcome: QueryOutcome) -> dict[str, Any]:
         "known_citations": sorted(outcome.known_citations),
         "answer_error": outcome.answer_error,
         "numbers": None if outcome.numbers is None else encode(outcome.numbers),
+        "usage": None if outcome.usage is None else encode(outcome.usage),
     }
 
 
@@ -119,6 +120,7 @@ def outcome(
     rankings = [content] if tail is None else [content, unsealed(tail)]
     more = unsealed(stages) if stages else {}
     answer, numbers = content.get("answer"), content.get("numbers")
+    usage = content.get("usage")
     known = more.get("ids", [])
     lists = {
         name: tuple(known[at] for at in found)
@@ -145,6 +147,7 @@ def outcome(
         warnings=tuple(content.get("warnings", ())),
         answer_error=content.get("answer_error") or _failed_answer(content.get("warnings", ())),
         numbers=None if numbers is None else decode(NumberCheck, numbers),
+        usage=None if usage is None else decode(Usage, usage),
     )
 
 

@@ -1,22 +1,25 @@
 """Which format does this database have, and how is an older one upgraded?
 
-Alembic's steps are numbered like the formats. Its version table holds the format of a database;
-files of format 1, which predate that table, are recognised by SQLite's ``user_version``, which is
-kept in sync so that an old program rejects a new file.
+The steps of ``migrations/versions`` are numbered like the formats. A table of its own holds the
+format of a database; files of format 1, which predate that table, are recognised by SQLite's
+``user_version``, which is kept in sync so that an old program rejects a new file.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
 
-from sqlalchemy import Column, Connection, MetaData, Table, Text, inspect, select
+from sqlalchemy import Column, Connection, MetaData, String, Table, delete, insert, inspect, select
 
 from assay.errors import StorageError
+from assay.store.migrations import versions as steps
+from assay.store.migrations.tables import Tables
 from assay.store.schema import APPLICATION_ID, VERSION
 
 VERSION_TABLE = "assay_schema"
-_VERSIONS = Table(VERSION_TABLE, MetaData(), Column("version_num", Text))
-_STEPS = Path(__file__).parent / "migrations"
+_VERSIONS = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
 
 
 def installed_version(connection: Connection, place: str) -> int:
@@ -47,21 +50,28 @@ def refuse_newer(version: int, place: str) -> None:
 
 def migrate(connection: Connection, place: str) -> None:
     """Run every missing step, within the caller's transaction."""
-    from alembic import command
-    from alembic.config import Config
-
     version = installed_version(connection, place)  # again, now that nobody else can write
     if version == VERSION:
         return
-    config = Config(attributes={"connection": connection})
-    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    if version == 1:
-        command.stamp(config, "0001")
-    command.upgrade(config, "head")
+    tables = Tables(connection)
+    for number, upgrade in upgrades().items():
+        if number > version:
+            upgrade(tables)
+    _VERSIONS.create(connection, checkfirst=True)
+    connection.execute(delete(_VERSIONS))
+    connection.execute(insert(_VERSIONS).values(version_num=f"{VERSION:04}"))
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.exec_driver_sql(f"PRAGMA user_version = {VERSION}")
+
+
+def upgrades() -> dict[int, Callable[[Tables], None]]:
+    """What brings a database to each format, in order."""
+    names = sorted(module.name for module in iter_modules(steps.__path__))
+    return {
+        int(name.partition("_")[0]): import_module(f"{steps.__name__}.{name}").upgrade
+        for name in names
+    }
 
 
 def _foreign(place: str) -> StorageError:

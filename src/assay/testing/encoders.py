@@ -29,6 +29,14 @@ class GivenModels:
     dense_encoder: DenseEncoder
     sparse_encoder: SparseEncoder
 
+    def usage(self) -> list[str]:
+        """They ask nobody."""
+        return []
+
+    def is_here(self, name: str) -> bool:
+        """They stand for every model."""
+        return True
+
     def dense(self, name: str | None) -> DenseEncoder | None:
         """The dense encoder, unless the settings want none."""
         return None if name is None else self.dense_encoder

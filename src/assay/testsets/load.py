@@ -1,8 +1,9 @@
 """Where is the test set of this name, and what does it hold?
 
 A name is looked for in a folder first, if there is one, and then among the sets that ship with the
-package; anything with a slash or a suffix is a path. The content of a file shows its form: our own,
-a golden list, a workflow dataset. A folder is BEIR.
+package; anything with a slash or a suffix is a path, and ``irds:NAME`` a set of ir_datasets. The
+content of a file shows its form: our own, a golden list, a workflow dataset, rows of a table or of
+JSON lines. A folder is BEIR or MTEB.
 """
 
 from __future__ import annotations
@@ -27,17 +28,28 @@ from assay.errors import (
 from assay.model.document import ID_FORM
 from assay.model.testset import HeldOut, TestSet, with_skipped
 from assay.strict_yaml import MappingNode, Node, SequenceNode, parse_yaml
+from assay.testsets import rows
 from assay.testsets.draft import DraftSet
-from assay.testsets.golden_list import read_golden_list
+from assay.testsets.golden_list import KEYS, read_golden_list
 from assay.testsets.json_nodes import parse_json
 from assay.testsets.native import read_native
-from assay.testsets.public import name_of, read_beir, read_trec
+from assay.testsets.public import (
+    VERSION,
+    leave_out_without_relevant,
+    name_of,
+    read_beir,
+    read_irds,
+    read_trec,
+)
 from assay.testsets.rules import KnownIds, check, drop_unjudged
 from assay.testsets.workflow import read_workflow
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MOST_NAMES = 30  # that a hint lists
 LENIENT_FORMS = frozenset({"workflow"})
+FORMS_OF_ROWS = frozenset({"rows", "pairs"})
+IRDS = "irds:"
+"""Before the name of a set of ir_datasets, as in ``irds:beir/scifact/test``."""
 _log = logging.getLogger("assay.testset")
 
 
@@ -98,7 +110,9 @@ def load_test_set(
 def find_test_set(name: str | os.PathLike[str], folder: Path | None = None) -> Path:
     """The file or folder of a name or path."""
     text = os.fspath(name)
-    if os.sep in text or text.endswith(SUFFIXES) or not isinstance(name, str):
+    if text.startswith(IRDS):
+        return Path(text)
+    if os.sep in text or text.endswith((*SUFFIXES, *rows.SUFFIXES)) or not isinstance(name, str):
         path = Path(text)
         if not path.exists():
             raise MissingFileError(f"there is no file {text!r:.200}", hint="check the path")
@@ -138,6 +152,11 @@ def read_test_set(path: Path, options: ReadOptions | None = None) -> Reading:
     """Read any file or folder of golden queries; problems are returned, not raised."""
     options = options or ReadOptions()
     draft = DraftSet(str(path))
+    if str(path).startswith(IRDS):
+        named = str(path).removeprefix(IRDS)
+        return _finished(
+            "ir_datasets", draft, options, lambda: read_irds(named, draft, options.field)
+        )
     if options.qrels is not None:
         qrels = options.qrels
         return _finished(
@@ -151,13 +170,17 @@ def read_test_set(path: Path, options: ReadOptions | None = None) -> Reading:
 def parse_test_set(
     data: bytes, *, source: str = "upload", options: ReadOptions | None = None
 ) -> Reading:
-    """Read golden queries from bytes of YAML or JSON."""
+    """Read golden queries from bytes of YAML, JSON, JSON lines, CSV or parquet."""
     options = options or ReadOptions()
     draft = DraftSet(source)
     form = "native"
+    if rows.is_rows(data, source) and len(data) <= limits.MAX_YAML_BYTES:
+        return _finished("rows", draft, options, lambda: _fill_rows(data, draft, options))
     try:
         root = _tree(data, source, draft, options.max_items)
         form = _form(root)
+        if form in FORMS_OF_ROWS and _is_json(data, source):
+            return _finished(form, draft, options, lambda: _fill_rows(data, draft, options))
     except AssayError as error:
         draft.fault(error)
         return Reading(source, form, None, tuple(draft.problems))
@@ -177,10 +200,7 @@ def _read(path: Path) -> bytes:
 def _tree(data: bytes, source: str, draft: DraftSet, max_items: int) -> Node | None:
     if len(data) > limits.MAX_YAML_BYTES:
         raise LimitError(f"larger than {limits.MAX_YAML_BYTES:,} bytes")
-    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    if source.endswith(".json") or (
-        start in (b"{", b"[") and not source.endswith((".yaml", ".yml"))
-    ):
+    if _is_json(data, source):
         return parse_json(data, source=source, max_items=max_items)
     faults: list[PlacedError] = []
     root = parse_yaml(data, source=source, max_items=max_items, faults=faults)
@@ -189,23 +209,42 @@ def _tree(data: bytes, source: str, draft: DraftSet, max_items: int) -> Node | N
     return root
 
 
+def _is_json(data: bytes, source: str) -> bool:
+    start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return source.endswith(".json") or (
+        start in (b"{", b"[") and not source.endswith((".yaml", ".yml"))
+    )
+
+
 def _form(root: Node | None) -> str:
     """The form of a tree, judged by its keys."""
     if isinstance(root, SequenceNode):
-        return "golden-list"
+        first = root.items[0] if root.items else None
+        names = [key.text for key, _ in first.entries] if isinstance(first, MappingNode) else []
+        foreign = rows.looks_like_rows(names) and not set(names) <= set(KEYS)
+        return "rows" if foreign else "golden-list"
     if isinstance(root, MappingNode):
         keys = {key.text for key, _ in root.entries}
         if "test_queries" in keys or "dataset_id" in keys:
             return "workflow"
         if "golden" in keys:
             return "golden-list"
+        if {"queries", "relevant_docs"} <= keys:
+            return "pairs"
     return "native"
+
+
+def _fill_rows(data: bytes, draft: DraftSet, options: ReadOptions) -> None:
+    draft.name = name_of(Path(draft.source))
+    draft.version = VERSION
+    rows.read_rows(data, draft, options.max_items)
+    leave_out_without_relevant(draft)
 
 
 def _fill(form: str, root: Node | None, draft: DraftSet) -> None:
     if root is None:
         draft.problem(None, "the file is empty", hint="a test set has name, version and queries")
-    elif form == "golden-list":
+    elif form in ("golden-list", "rows"):
         listed = root.get("golden") if isinstance(root, MappingNode) else root
         draft.name = name_of(Path(draft.source))
         draft.version = "v1"

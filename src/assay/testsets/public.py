@@ -1,31 +1,41 @@
-"""How are the queries and judgments of a public collection read: BEIR folders, TREC topics?
+"""How are the queries and judgments of a public collection read: BEIR, MTEB, TREC, ir_datasets?
 
-Judgments are in separate files, one per line, and are read by the reader of ``assay score``. Grades
-below 0 mean that a document was seen but not judged; they are left out. Queries without any
-judgment are left out and counted: collections have many of them.
+Judgments are in separate files, one per line, and are read by the reader of ``assay score``; MTEB
+has the same as JSON lines or parquet, in pieces (``test-00000-of-00001.parquet``). Grades below 0
+mean that a document was seen but not judged; they are left out. Queries without any judgment are
+left out and counted: collections have many of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from assay import limits
-from assay.errors import FormatError, InputError, MissingFileError, Problem
+from assay.errors import (
+    FormatError,
+    InputError,
+    MissingDependencyError,
+    MissingFileError,
+    Problem,
+)
 from assay.hits.sources import read_all, source
 from assay.hits.trec_lines import read_qrels_lines
 from assay.model.testset import GoldenQuery, Judgment
 from assay.plural import counted
-from assay.strict_json import values
 from assay.strict_yaml import FORBIDDEN
 from assay.testsets.draft import DraftQuery, DraftSet
+from assay.testsets.rows import rows_of, whole_grade
 
-QUERY_FILES = ("queries.jsonl", "queries.jsonl.gz", "queries.jsonl.zst")
+QUERIES = ("queries.*", "queries-*", "queries/*")
+JUDGMENTS = ("qrels", "default", "data")  # folders, the first that is there
+PACKED = (".gz", ".zst")
+TABLES = (".jsonl", ".parquet")
 VERSION = "v1"
-_Text: TypeAlias = tuple[str, str, int]  # id, text, line
+_Text: TypeAlias = tuple[str, str, int | None]  # id, text, line
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _COVID_TOPIC = re.compile(
     r"<topic\s[^>]*?number\s*=\s*[\"']([^\"']*)[\"'][^>]*>(.*?)</topic>", re.DOTALL
@@ -35,24 +45,73 @@ _NAME = re.compile(r"[^A-Za-z0-9_.:#-]+")
 
 
 def read_beir(folder: Path, draft: DraftSet, split: str | None = None) -> None:
-    """Fill a draft from a BEIR folder; ``split`` names the file of judgments, test by default."""
-    queries = next((folder / name for name in QUERY_FILES if (folder / name).is_file()), None)
-    if queries is None:
-        raise InputError(f"{folder}: no queries.jsonl here", hint="is this a BEIR folder?")
-    judgments = _qrels_file(folder / "qrels", split)
+    """Fill a draft from a folder of BEIR or MTEB; ``split`` names the judgments, else test."""
+    queries = [path for form in QUERIES for path in _tables(folder, form)]
+    if not queries:
+        raise InputError(
+            f"{folder}: no queries.jsonl here", hint="is this a folder of BEIR or MTEB?"
+        )
+    judgments = _judgment_files(folder, split)
     draft.name = name_of(folder)
-    draft.description = f"BEIR queries of {folder.name}, judged in {judgments.name}"
-    draft.source = str(queries)
-    _join(draft, _beir_queries(queries), judgments)
+    draft.description = f"BEIR queries of {folder.name}, judged in {judgments[0].name}"
+    draft.source = str(queries[0])
+    texts = (text for path in queries for text in _beir_queries(path))
+    _join(draft, texts, _judged(draft, judgments), judgments[0].name)
     if split is not None:
         draft.provenance = {**draft.provenance, "part": split}
+
+
+def _tables(folder: Path, form: str) -> list[Path]:
+    """The files of a form that hold rows, packed or not, in the order of their names."""
+    return [path for path in sorted(folder.glob(form)) if _kind(path) in TABLES]
+
+
+def _kind(path: Path) -> str:
+    name = path.name
+    for end in PACKED:
+        name = name.removesuffix(end)
+    return Path(name).suffix
+
+
+def read_irds(name: str, draft: DraftSet, field: str = "title") -> None:
+    """Fill a draft from a set of ir_datasets, which may have to download it first."""
+    try:
+        import ir_datasets
+    except ImportError as problem:
+        raise MissingDependencyError(
+            f"this needs the package ir_datasets, which cannot be imported: {problem}",
+            hint="install it with: pip install ir_datasets",
+        ) from None
+    try:
+        dataset = ir_datasets.load(name)
+    except KeyError:
+        raise MissingFileError(
+            f"ir_datasets has no set {name!r:.120}", hint="ir_datasets list shows their names"
+        ) from None
+    for what, there in (("queries", dataset.has_queries()), ("judgments", dataset.has_qrels())):
+        if not there:
+            parts = [one for one in ir_datasets.registry if str(one).startswith(f"{name}/")]
+            hint = f"a part may have them: {', '.join(map(str, parts[:5]))}" if parts else None
+            raise InputError(f"{name} of ir_datasets has no {what}", hint=hint)
+    draft.name = _NAME.sub("-", name).strip("-._:#") or "imported"
+    draft.description = f"{name} of ir_datasets"
+    draft.source = f"irds:{name}"
+    texts = (
+        (str(one.query_id), str(getattr(one, field, None) or one.default_text()), None)
+        for one in dataset.queries_iter()
+    )
+    rows = (
+        _Judged(str(one.query_id), str(one.doc_id), int(one.relevance), draft.source, None)
+        for one in dataset.qrels_iter()
+    )
+    _join(draft, texts, _by_query(draft, rows), draft.source)
 
 
 def read_trec(topics: Path, qrels: Path, draft: DraftSet, *, field: str = "title") -> None:
     """Fill a draft from TREC topics and qrels; ``field`` chooses the text of XML topics."""
     draft.name = name_of(topics)
     draft.description = f"TREC topics of {topics.name}, judged in {qrels.name}"
-    _join(draft, _topics(topics, field), qrels)
+    _join(draft, _topics(topics, field), _judged(draft, [qrels]), qrels.name)
 
 
 def name_of(path: Path) -> str:
@@ -66,24 +125,31 @@ def _bytes(path: Path) -> bytes:
         return read_all(stream)
 
 
-def _qrels_file(folder: Path, split: str | None) -> Path:
-    found = {path.name.split(".")[0]: path for path in sorted(folder.glob("*.tsv*"))}
+def _judgment_files(folder: Path, split: str | None) -> list[Path]:
+    """The files of judgments of a part, which may be cut into pieces."""
+    place = next(
+        (folder / name for name in JUDGMENTS if (folder / name).is_dir()), folder / "qrels"
+    )
+    found: dict[str, list[Path]] = {}
+    for path in sorted(place.glob("*")):
+        if _kind(path) in (".tsv", *TABLES):
+            part = re.sub(r"-[0-9]{5}-of-[0-9]{5}$", "", path.name.split(".")[0])
+            found.setdefault(part, []).append(path)
     wanted = split or ("test" if "test" in found or len(found) != 1 else next(iter(found)))
     if wanted not in found:
         there = ", ".join(found) or "none"
-        raise MissingFileError(f"{folder}: no judgments {wanted}.tsv", hint=f"there: {there}")
+        raise MissingFileError(f"{place}: no judgments {wanted}.tsv", hint=f"there: {there}")
     return found[wanted]
 
 
 def _beir_queries(path: Path) -> Iterator[_Text]:
-    for line, row in values(_bytes(path), str(path)):
-        name = row.get("_id") if isinstance(row, dict) else None
-        text = row.get("text") if isinstance(row, dict) else None
+    for row in rows_of(_bytes(path), str(path)):
+        name, text = row.first(("id",)), row.first(("text",))
         if not isinstance(name, (str, int)) or not isinstance(text, str):
             raise FormatError(
-                "a query is {_id, text}", source=str(path), line=line, hint="is this BEIR?"
+                "a query is {_id, text}", source=str(path), line=row.line, hint="is this BEIR?"
             )
-        yield str(name), text, line
+        yield str(name), text, row.line
 
 
 def _topics(path: Path, field: str) -> Iterator[_Text]:
@@ -135,10 +201,14 @@ def _line(text: str, at: int) -> int:
     return 1 + text.count("\n", 0, at)
 
 
-def _join(draft: DraftSet, texts: Iterator[_Text], qrels: Path) -> None:
+def _join(
+    draft: DraftSet,
+    texts: Iterator[_Text],
+    judged: Mapping[str, Mapping[str, Judgment]],
+    judgments: str,
+) -> None:
     """Queries with their judgments; ``draft.source`` is the file of the queries."""
-    judged = _judged(draft, qrels)
-    seen: dict[str, int] = {}
+    seen: dict[str, int | None] = {}
     left_out = 0
     for name, text, line in texts:
         if name in seen:
@@ -150,22 +220,54 @@ def _join(draft: DraftSet, texts: Iterator[_Text], qrels: Path) -> None:
             left_out += 1
         seen.setdefault(name, line)
     draft.version = VERSION
-    draft.provenance = {"queries": Path(draft.source).name, "judgments": qrels.name}
+    draft.provenance = {"queries": Path(draft.source).name, "judgments": judgments}
     if left_out:
         draft.warn(
-            None, f"{counted(left_out, 'query')} without a judgment in {qrels.name}: left out"
+            None, f"{counted(left_out, 'query')} without a judgment in {judgments}: left out"
         )
     for name in judged:
         if name not in seen:
-            draft.warn(None, f"query {name} is judged in {qrels.name} and has no text: left out")
-    _leave_out_without_relevant(draft)
+            draft.warn(None, f"query {name} is judged in {judgments} and has no text: left out")
+    leave_out_without_relevant(draft)
 
 
-def _judged(draft: DraftSet, qrels: Path) -> dict[str, dict[str, Judgment]]:
-    rows = read_qrels_lines(_bytes(qrels), str(qrels))
+class _Judged(NamedTuple):
+    """One line of judgments. A tuple, since there are many."""
+
+    query: str
+    doc: str
+    grade: int
+    source: str
+    line: int | None
+
+
+def _judged(draft: DraftSet, files: Sequence[Path]) -> dict[str, dict[str, Judgment]]:
+    rows = (row for path in files for row in _judgment_rows(path))
+    return _by_query(draft, rows)
+
+
+def _judgment_rows(path: Path) -> Iterator[_Judged]:
+    """The judgments of a file, as TREC and BEIR have them or as rows of MTEB."""
+    if _kind(path) not in TABLES:
+        found = read_qrels_lines(_bytes(path), str(path))
+        for values in zip(found.query, found.doc, found.grade, found.line, strict=True):
+            query, doc, grade, line = values
+            yield _Judged(query, doc, grade, str(path), line)
+        return
+    for row in rows_of(_bytes(path), str(path)):
+        ids = [row.first(names) for names in (("queryid", "qid"), ("corpusid", "docid"))]
+        judged = whole_grade(row.first(("score", "relevance", "grade")))
+        if judged is None or not all(isinstance(one, (str, int)) for one in ids):
+            raise FormatError(
+                "a judgment is {query-id, corpus-id, score}", source=row.place, line=row.line
+            )
+        yield _Judged(str(ids[0]), str(ids[1]), judged, row.place, row.line)
+
+
+def _by_query(draft: DraftSet, rows: Iterable[_Judged]) -> dict[str, dict[str, Judgment]]:
     judged: dict[str, dict[str, Judgment]] = {}
     unjudged = 0
-    for query, doc, grade, line in zip(rows.query, rows.doc, rows.grade, rows.line, strict=True):
+    for query, doc, grade, source_name, line in rows:
         if grade < 0:
             unjudged += 1
             continue
@@ -173,10 +275,10 @@ def _judged(draft: DraftSet, qrels: Path) -> dict[str, dict[str, Judgment]]:
         if grade > limits.MAX_GOLDEN_GRADE:
             hint = "test sets grade from 0 to 3; assay score takes any qrels as they are"
             message = f"the grade of {doc} is {grade}"
-            draft.problems.append(Problem(message, str(qrels), line, query, hint))
+            draft.problems.append(Problem(message, source_name, line, query, hint))
         if doc in found:
             message = f"{doc} is judged twice"
-            draft.problems.append(Problem(message, str(qrels), line, query, "keep one judgment"))
+            draft.problems.append(Problem(message, source_name, line, query, "keep one judgment"))
         # a set with a problem is refused; the rest of it is still read, to name every problem
         found.setdefault(doc, Judgment(doc, min(grade, limits.MAX_GOLDEN_GRADE)))
     if unjudged:
@@ -184,7 +286,7 @@ def _judged(draft: DraftSet, qrels: Path) -> dict[str, dict[str, Judgment]]:
     return judged
 
 
-def _leave_out_without_relevant(draft: DraftSet) -> None:
+def leave_out_without_relevant(draft: DraftSet) -> None:
     """Leave out queries whose judgments are all 0, which measure nothing, with a warning."""
     for item in draft.queries:
         if not item.query.judged:

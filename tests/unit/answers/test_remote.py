@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay import limits
-from assay.answers import remote
+from assay import limits, posting
 from assay.answers.remote import RemoteAnswerer
 from assay.errors import AnswererError, UsageError
 from assay.model.answers import Answer
@@ -15,7 +14,7 @@ from tests.unit.answers.model_server import DEFAULT, ModelServer, completion, fa
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(posting, "FIRST_WAIT", 0.01)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
 

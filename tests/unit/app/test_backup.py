@@ -73,7 +73,7 @@ def check(body: dict[str, Any]) -> None:
 
 @pytest.fixture
 def on_server(postgresql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'assay[postgres]'")
+    pytest.importorskip("psycopg", reason="it takes pip install 'assay-search[postgres]'")
     for name, value in {**MODELS, "database": postgresql}.items():
         monkeypatch.setenv(f"ASSAY_{name.upper()}", value)
     return made(tmp_path / "home", database=postgresql)

@@ -63,7 +63,7 @@ def test_both_sides_are_asked_in_turn_and_neither_always_first() -> None:
 
 
 def test_the_first_pass_warms_up_and_a_drift_is_not_a_difference() -> None:
-    from assay.evaluation.ab import latency_together
+    from assay.evaluation.latency import latency_together
 
     found = measured(Clocked(), 10)
     assert found.repeats == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from assay.app.rows import document_rows
 from assay.app.workspace import Workspace
-from assay.errors import UsageError
+from assay.errors import MissingFileError, UsageError
 from assay.settings import configure
 
 DATA: dict[str, list[Any]] = {
@@ -46,3 +47,67 @@ def test_a_frame_is_searchable(tmp_path: Path) -> None:
     with Workspace(configure({"home": tmp_path / "home", **only})) as workspace:
         assert workspace.add_documents(polars.DataFrame(DATA)).added == 2
         assert [hit.chunk.doc_id for hit in workspace.search("fever").results] == ["2"]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    only = {"splade_model": "none", "dense_model": "none", "components": "bm25"}
+    with Workspace(configure({"home": tmp_path / "home", **only})) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame])
+def test_a_frame_is_added_by_the_names_of_its_columns(workspace: Workspace, make: Any) -> None:
+    frame = make(
+        {
+            "PMID": [7, 8],
+            "Heading": ["Itch", None],
+            "Aim": ["Why?", "Why not?"],
+            "Finding": ["It stopped.", None],
+            "name": ["x", "y"],
+        }
+    )
+    written = workspace.add_frame(frame, text=["Aim", "Finding"], id="PMID", title="Heading")
+    assert (written.added, written.failed) == (2, 0)
+    seven, eight = workspace.document("7"), workspace.document("8")
+    assert (seven.title, eight.title) == ("Itch", "")
+    texts = [" ".join(chunk.text for chunk in one.chunks) for one in (seven, eight)]
+    assert texts == ["Why?\n\nIt stopped.", "Why not?"]
+    assert seven.metadata["name"] == "x"
+
+
+def test_a_column_that_is_not_there_or_hides_another_is_refused(workspace: Workspace) -> None:
+    frame = polars.DataFrame({"pmid": [1], "abstract": ["x"], "text": ["y"]})
+    with pytest.raises(UsageError, match="no field 'body'") as caught:
+        workspace.add_frame(frame, text="body", id="pmid")
+    assert "abstract, pmid, text" in (caught.value.hint or "")
+    with pytest.raises(UsageError, match="'text', which is another one"):
+        workspace.add_frame(frame, text="abstract", id="pmid")
+    with pytest.raises(UsageError, match="row 1 has no field 'pmid'"):
+        workspace.add_frame(polars.DataFrame({"pmid": [None], "t": ["x"]}), text="t", id="pmid")
+
+
+def test_one_row_many_rows_and_an_iterator_are_added(workspace: Workspace) -> None:
+    seen: list[tuple[str, int]] = []
+    assert workspace.add({"doc_id": "one", "text": "fever"}).added == 1
+    assert workspace.add([{"doc_id": "two", "text": "cough"}]).added == 1
+    rows = ({"doc_id": f"d{at}", "text": f"note {at}"} for at in range(450))
+    written = workspace.add(rows, progress=lambda stage, done, total: seen.append((stage, done)))
+    assert written.added == 450
+    assert [step for step in seen if step[0] == "given"] == [("given", 200), ("given", 400)]
+    assert ("read", 450) in seen
+
+
+def test_documents_are_deleted_by_id(workspace: Workspace) -> None:
+    workspace.add([{"doc_id": name, "text": "x"} for name in "abc"])
+    assert workspace.delete("a").deleted == 1
+    assert workspace.delete(name for name in "bc").deleted == 2
+    with pytest.raises(MissingFileError):
+        workspace.delete("a")
+    with pytest.raises(UsageError, match="is text, not int"):
+        workspace.delete([1])  # type: ignore[list-item]
+
+
+def test_what_json_cannot_say_is_refused_by_its_place(workspace: Workspace) -> None:
+    with pytest.raises(UsageError, match="document 2 cannot be written as JSON"):
+        workspace.add([{"doc_id": "a", "text": "x"}, {"doc_id": "b", "text": object()}])

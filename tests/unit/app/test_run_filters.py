@@ -17,8 +17,8 @@ from assay.errors import UsageError
 from assay.evaluation.record import Recorded
 from assay.model.codec import decode, encode
 from assay.model.testset import TestSet
-from assay.search.recorded import options_from
 from assay.search.request import SearchOptions, changed
+from assay.search.run_config import options_from
 from assay.testing.component import sample
 from assay.testsets.load import parse_test_set
 from tests.unit.search.corpus import filled

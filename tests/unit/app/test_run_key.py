@@ -24,8 +24,8 @@ from assay.model.conditions import read_condition
 from assay.model.query import Filters
 from assay.model.run_store import RunFilter
 from assay.model.testset import GoldenQuery, QueryType, TestSet
-from assay.search.recorded import evaluation_options, search_config
 from assay.search.request import SearchOptions
+from assay.search.run_config import evaluation_options, search_config
 from assay.settings import SETTINGS as EVERY_SETTING
 from assay.testsets.load import parse_test_set
 from tests.unit.http.conftest import SETTINGS, home, small_home  # noqa: F401 - fixtures

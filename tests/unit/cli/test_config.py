@@ -102,3 +102,26 @@ def test_limits_do_not_need_a_sound_file(folder: Path, capsys: Captured) -> None
     (folder / "assay.yaml").write_text("sede: 2\n", encoding="utf-8")
     assert run(["config", "limits"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_trusting_a_file_shows_what_it_may_do(
+    folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "user"))
+    (folder / "assay.yaml").write_text("server: https://me:pw@search.example\n", encoding="utf-8")
+    assert run(["config", "show"]) == 2
+    assert "hint: if you trust whoever wrote it" in capsys.readouterr().err
+    assert run(["config", "trust"]) == 0
+    shown = capsys.readouterr().out
+    assert "https://me:***@search.example" in shown
+    assert "says where queries, documents and keys are sent" in shown
+    assert run(["config", "show"]) == 0
+    assert run(["config", "trust", "--forget"]) == 0
+    capsys.readouterr()
+    assert run(["config", "show", "--json"]) == 2
+    capsys.readouterr()
+    assert run(["--config", "assay.yaml", "config", "show"]) == 0
+    capsys.readouterr()
+    (folder / "assay.yaml").unlink()
+    assert run(["config", "trust"]) == 2
+    assert "no assay.yaml" in capsys.readouterr().err

@@ -294,4 +294,4 @@ def test_completion_knows_commands_and_verbs() -> None:
         return assay(env=env).stdout.split()
 
     assert "config" in complete("assay con", 1)
-    assert complete("assay config ", 2) == ["show", "limits", "hash"]
+    assert complete("assay config ", 2) == ["show", "limits", "hash", "trust"]

@@ -259,8 +259,9 @@ class Confused(Newest):
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[None]:
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A component in the working folder, as settings name it."""
+    monkeypatch.setenv("ASSAY_CONFIG", str(tmp_path / "assay.yaml"))
     (tmp_path / "newest_first.py").write_text(OWN, encoding="utf-8")
     (tmp_path / "assay.yaml").write_text(
         "own_components:\n  newest: newest_first:Newest\n  confused: newest_first:Confused\n"

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.encode.bert_graph import bert_shape, build_bert
+from assay.encode.bert_graph import build_model
 from assay.encode.cards import Role
+from assay.encode.families import shape_of
 from assay.encode.runtime import ModelSession, start
 from assay.encode.shelf import Shelf, load
 from assay.encode.tensors import read_tensors
@@ -23,7 +24,7 @@ IDS, TYPES = [2, 5, 9, 7, 3, 6, 3], [0, 0, 0, 0, 0, 1, 1]
 
 
 def run(role: Role, arrays: dict[str, Any] | None = None) -> Any:
-    model = build_bert(arrays or tensors(), bert_shape(CONFIG, "config.json"), role, "made")
+    model = build_model(arrays or tensors(), shape_of(CONFIG, "config.json"), role, "made")
     row = TokenRow(np.array(IDS, np.int64), np.array(TYPES, np.int64))
     return ModelSession(model, "made").run(row)
 
@@ -80,8 +81,8 @@ def test_a_classifier_with_several_classes_is_no_reranker() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"model_type": "xlm-roberta"},
-        {"hidden_act": "relu"},
+        {"model_type": "deberta-v2"},
+        {"hidden_act": "swish"},
         {"position_embedding_type": "relative_key"},
         {"hidden_size": "16"},
         {"num_hidden_layers": 0},
@@ -92,7 +93,7 @@ def test_a_classifier_with_several_classes_is_no_reranker() -> None:
 )
 def test_what_cannot_be_built_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(FormatError, match=r"config\.json"):
-        bert_shape({**CONFIG, **change}, "config.json")
+        shape_of({**CONFIG, **change}, "config.json")
 
 
 @pytest.mark.slow

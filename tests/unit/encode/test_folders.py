@@ -57,8 +57,8 @@ def test_the_layout_of_sentence_transformers_tells_pooling_and_prompts(tmp_path:
 def test_pooling_that_is_not_supported_is_named(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "model", "dense")
     (folder / "1_Pooling").mkdir()
-    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_lasttoken": true}')
-    with pytest.raises(FormatError, match="pooling_mode_lasttoken"):
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_attention": true}')
+    with pytest.raises(FormatError, match="pooling_mode_attention"):
         card_of_folder(folder)
 
 
@@ -71,7 +71,7 @@ def test_onnx_weights_come_first(tmp_path: Path) -> None:
 
 
 def test_other_architectures_are_left_to_torch(tmp_path: Path) -> None:
-    folder = write_model(tmp_path / "model", "dense", model_type="mpnet")
+    folder = write_model(tmp_path / "model", "dense", model_type="deberta-v2")
     assert card_of_folder(folder).runtime == "torch"
 
 

@@ -8,13 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.evaluation.ab import (
-    ABResult,
-    Speed,
-    ab,
-    latency_apart,
-    latency_together,
-)
+from assay.evaluation.ab import ABResult, ab
+from assay.evaluation.latency import Speed, latency_apart, latency_together
 from assay.evaluation.stored_run import StoredRun
 from assay.model.runs import Timings
 from assay.stats.verdict import Verdict

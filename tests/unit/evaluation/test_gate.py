@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +16,19 @@ from assay.evaluation.baseline import (
     side_of_run,
     sides_of_runs,
 )
-from assay.evaluation.gate import GateOutcome, GateReport, gate, parse_limit, parse_limits
+from assay.evaluation.gate import (
+    Check,
+    GateOutcome,
+    GateReport,
+    gate,
+    measure_limit,
+    parse_limit,
+    parse_limits,
+)
+from assay.evaluation.latency import latency_together
+from assay.evaluation.outcomes import latency_of
 from assay.measures.parse import parse_measures
-from assay.model.runs import QueryOutcome, RunStatus
+from assay.model.runs import QueryOutcome, RunStatus, Timings
 from tests.unit.evaluation.stored import golden, ranks, result, stored, suite
 
 MEASURES = parse_measures("Recall@10 nDCG@10")
@@ -65,12 +76,103 @@ def test_limits_may_be_absolute() -> None:
 
 
 @pytest.mark.req("E9")
-def test_a_given_limit_replaces_the_default_of_its_measure_only() -> None:
-    assert [str(limit) for limit in parse_limits(["nDCG@10=0.02"])] == [
-        "Recall@10=5%",
-        "nDCG@10=0.02",
-    ]
+def test_limits_that_are_given_replace_the_usual_one() -> None:
+    assert [str(limit) for limit in parse_limits(())] == ["Recall@10=5%"]
+    assert [str(limit) for limit in parse_limits(["nDCG@10=0.02"])] == ["nDCG@10=0.02"]
     assert [str(limit) for limit in parse_limits(["Recall@10=10%"])] == ["Recall@10=10%"]
+    report = gate(side(0.8, 0.7), side(0.1, 0.7), parse_limits(["nDCG@10=0.02"]))
+    assert report.outcome is GateOutcome.PASSED
+    assert report.shown["Recall@10"] == (0.8, 0.1)  # it is still shown
+
+
+def timed_side(name: str, *times: float) -> Baseline:
+    return replace(side(0.8, name=name), latency=latency_of(times))
+
+
+def ruled(limit: str, before: Sequence[float], after: Sequence[float], repeats: int = 0) -> Check:
+    pairs = {f"q{at}": (pair,) * repeats for at, pair in enumerate(zip(before, after, strict=True))}
+    report = gate(
+        timed_side("main", *before),
+        timed_side("branch", *after),
+        parse_limits([limit]),
+        timed=latency_together(Timings(pairs, repeats)) if repeats else None,
+    )
+    json.dumps(report.to_dict(), allow_nan=False)
+    (check,) = report.checks
+    return check
+
+
+@pytest.mark.req("E9")
+@pytest.mark.parametrize(
+    ("limit", "after", "outcome"),
+    [
+        ("latency_mean=20%", 12.0, "passed"),  # exactly 20 %
+        ("latency_mean=20%", 12.1, "failed"),
+        ("latency_p50=2ms", 12.0, "passed"),
+        ("latency_p50=2ms", 12.1, "failed"),
+        ("latency_P95 = 0%", 9.0, "passed"),
+        ("latency_p95<11.5ms", 11.0, "passed"),
+        ("latency_p95<=11.5ms", 12.0, "failed"),
+    ],
+)
+def test_latency_has_limits(limit: str, after: float, outcome: str) -> None:
+    steps = [0.0, 0.01, -0.01, 0.02, -0.02, 0.0, 0.01, -0.01]
+    check = ruled(limit, [10.0 + one for one in steps], [after + one for one in steps], repeats=3)
+    assert (check.outcome.value, check.to_dict()["unit"]) == (outcome, "ms")
+
+
+@pytest.mark.req("E9")
+def test_sides_that_were_timed_apart_show_no_slowdown() -> None:
+    """Only a ceiling can be exceeded: it says nothing of the other side."""
+    within = ruled("latency_mean=20%", [10.0, 10.0], [11.0, 11.0])
+    assert within.outcome is GateOutcome.PASSED
+    beyond = ruled("latency_mean=20%", [10.0, 10.0], [19.0, 19.0])
+    assert beyond.outcome is GateOutcome.INCONCLUSIVE
+    assert "not measured together" in beyond.sentence
+    assert ruled("latency_mean<12ms", [10.0], [19.0]).outcome is GateOutcome.FAILED
+    assert ruled("latency_mean<20ms", [10.0], [19.0]).outcome is GateOutcome.PASSED
+
+
+@pytest.mark.req("E9")
+def test_a_slowdown_that_chance_explains_is_inconclusive() -> None:
+    before = [10.0] * 8
+    after = [4.0, 30.0, 5.0, 6.0, 28.0, 4.0, 5.0, 6.0]
+    check = ruled("latency_mean=5%", before, after, repeats=3)
+    assert check.outcome is GateOutcome.INCONCLUSIVE
+    assert "holds 0" in check.sentence
+
+
+def test_a_side_without_times_is_inconclusive(tmp_path: Path) -> None:
+    for limit in ("latency_p95=20%", "latency_p95<100ms"):
+        report = gate(side(0.8), side(0.8), parse_limits([limit]))
+        assert report.outcome is GateOutcome.INCONCLUSIVE
+        assert "how long" in report.checks[0].sentence
+    path = tmp_path / "base.json"
+    times = {"n": 3, "mean": 10.0, "p50": 9.0, "p95": 12.0}
+    path.write_text(json.dumps({"metrics": {"recall_at_10": 0.8}, "latency_ms": times}))
+    read = side_of_file(path, MEASURES)
+    report = gate(read, timed_side("now", 10.0), parse_limits(["latency_p95=20%"]))
+    assert (report.checks[0].baseline, report.outcome) == (12.0, GateOutcome.PASSED)
+    path.write_text(json.dumps({"metrics": {}, "latency_ms": {"p95": "fast"}}))
+    with pytest.raises(FormatError, match=r"latency_ms\.p95"):
+        side_of_file(path, MEASURES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["latency=5%", "latency_p99=5%", "latency_p95", "latency_p95=5", "latency_p95<5%",
+     "latency_p95=-5%", "latency_mean=nanms", "latency_p95>5ms"],
+)  # fmt: skip
+def test_what_is_not_a_limit_of_latency_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a limit of latency"):
+        parse_limit(text)
+
+
+def test_a_slowdown_and_a_ceiling_are_two_limits() -> None:
+    texts = ["latency_p95=20%", "latency_p95<500ms"]
+    assert [str(limit) for limit in parse_limits(texts)] == texts
+    with pytest.raises(UsageError, match="two limits"):
+        parse_limits(["latency_p95=20%", "latency_p95=5ms"])
 
 
 @pytest.mark.parametrize(
@@ -88,7 +190,7 @@ def test_an_absolute_limit_that_can_never_fail_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="can never fail") as error:
         parse_limit(text)
     assert error.value.hint == f'did you mean "{text}%"?'
-    assert parse_limit("nDCG@10=0.99").amount == 0.99
+    assert measure_limit("nDCG@10=0.99").amount == 0.99
 
 
 def test_two_limits_for_one_measure_are_refused() -> None:
@@ -97,7 +199,7 @@ def test_two_limits_for_one_measure_are_refused() -> None:
 
 
 def test_more_empty_results_are_worse() -> None:
-    limit = parse_limit("EmptyResultRate=0.02")
+    limit = measure_limit("EmptyResultRate=0.02")
     assert limit.exceeded(0.01, 0.05)
     assert not limit.exceeded(0.05, 0.01)
 
@@ -112,7 +214,8 @@ def test_a_degraded_run_is_never_compared() -> None:
 
 
 def test_one_failure_outweighs_what_is_undefined() -> None:
-    report = gate(side(0.8, None), side(0.1, None), parse_limits(["nDCG@10=0.02"]))
+    limits = parse_limits(["Recall@10=5%", "nDCG@10=0.02"])
+    report = gate(side(0.8, None), side(0.1, None), limits)
     assert {check.outcome.value for check in report.checks} == {"failed", "inconclusive"}
     assert report.outcome is GateOutcome.FAILED
 
@@ -190,7 +293,7 @@ def test_a_baseline_of_0_cannot_be_held_against() -> None:
             assert report.outcome is GateOutcome.INCONCLUSIVE
             assert "is 0" in report.checks[0].sentence
     empty = [Baseline(name, {"EmptyResultRate": value}) for name, value in (("a", 0.0), ("b", 0.1))]
-    limit = parse_limit("EmptyResultRate=0.02")  # here 0 is the best that there is
+    limit = measure_limit("EmptyResultRate=0.02")  # here 0 is the best that there is
     assert gate(empty[0], empty[1], [limit]).outcome is GateOutcome.FAILED
 
 
@@ -270,7 +373,7 @@ def test_non_inferiority_without_values_of_queries_says_what_to_do(tmp_path: Pat
     ).checks
     assert "same test set" in check.sentence
     rates = side_of_run(run, parse_measures("Recall@10 EmptyResultRate"))
-    limit = parse_limit("EmptyResultRate=0.02")
+    limit = measure_limit("EmptyResultRate=0.02")
     (check,) = gate(rates, rates, [limit], non_inferiority=True).checks
     assert "without non-inferiority" in check.sentence
 

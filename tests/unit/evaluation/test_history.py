@@ -11,7 +11,7 @@ from assay.measures.parse import parse_measures
 from assay.model.ranking import Match
 from assay.model.runs import FIGURES_ONLY, RunInfo, RunStatus
 from assay.model.scoring import Scoring
-from assay.render.runs import history_json, history_tables
+from assay.render.runs import history_tables
 
 MEASURES = parse_measures("Recall@10")
 
@@ -58,7 +58,7 @@ def in_series(history: History) -> list[list[str]]:
 def test_a_series_holds_like_against_like(other: dict[str, Any]) -> None:
     history = found(info("01", 0.6), info("02", 0.1, **other), info("03", 0.7))
     assert in_series(history) == [["01", "03"], ["02"]]
-    plain = history_json(history)
+    plain = history.to_dict()
     assert [run["run_id"] for run in plain["runs"]] == ["01", "02", "03"]
     assert [run["series"] for run in plain["runs"]] == [0, 1, 0]
     assert plain["trend"]["recall_at_10"] == {
@@ -76,7 +76,7 @@ def test_a_run_that_is_not_sound_is_marked_and_in_no_series(what: str, said: str
     history = found(info("01", 0.6), info("02", 0.1, **{what: 2}), info("03", 0.7))
     assert in_series(history) == [["01", "03"]]
     assert history.unsound == {"02": said}
-    assert history_json(history)["runs"][1]["unsound"] == said
+    assert history.to_dict()["runs"][1]["unsound"] == said
     assert said in history_tables(history)[-1].rows[0]
 
 
@@ -104,7 +104,7 @@ def test_configurations_can_be_kept_apart() -> None:
     together = found(*runs)
     assert in_series(together) == [["01", "02", "03"]]
     assert "2 configurations in this series" in history_tables(together)[0].notes[-1]
-    assert history_json(together)["series"][0]["configurations"] == ["aaaaaaaa", "bbbbbbbb"]
+    assert together.to_dict()["series"][0]["configurations"] == ["aaaaaaaa", "bbbbbbbb"]
     assert in_series(found(*runs, by_configuration=True)) == [["01", "03"], ["02"]]
     assert in_series(found(*runs, configuration="bbbb")) == [["02"]]
     assert in_series(found(*runs, engine="embedded")) == [["01", "02", "03"]]

@@ -15,10 +15,10 @@ import pytest
 
 import assay
 from assay.errors import ConfigError, UsageError
+from assay.evaluation.execution import Retries, execute
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.retrievers.http import (
     HttpMapping,
-    filled,
     http_system,
     load_mapping,
     read_answer,
@@ -26,6 +26,8 @@ from assay.evaluation.retrievers.http import (
 from assay.evaluation.retrievers.python import python_system
 from assay.evaluation.retrievers.run_file import run_file_system
 from assay.evaluation.returned import as_outcome
+from assay.evaluation.templates import filled
+from assay.model.runs import Usage
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, Judgment, SpeakerFilter, TestSet
 
@@ -55,12 +57,16 @@ def test_a_function_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         "    @staticmethod\n"
         "    def find(text): return []\n"
         "number = 3\n"
+        "import assay\n"
+        "papers = assay.system(lambda text: [{'pmid': 'd1' if text == 'alpha' else 'd2'}],"
+        " id_field='pmid')\n"
     )
     monkeypatch.chdir(tmp_path)
     assert evaluate(python_system("own_engine:search"))["MRR"] == 0.5
     assert evaluate(python_system("own_engine:later"))["MRR"] == 0.5
     assert evaluate(python_system("own_engine:whole"))["MRR"] == 1.0
     assert evaluate(python_system("own_engine:Engine.find"))["MRR"] == 0.0
+    assert evaluate(python_system("own_engine:papers"))["MRR"] == 1.0
     for spec in ("own_engine", ":search", "own_engine:", "own_engine:none", "own_engine:number"):
         with pytest.raises(UsageError):
             python_system(spec)
@@ -181,6 +187,29 @@ def test_any_service_by_a_mapping(
         "token": "Bearer s3cret",
     }
     assert "s3cret" not in json.dumps(dict(system.config))
+
+
+@pytest.mark.slow
+def test_what_an_answer_over_http_cost_is_read(service: tuple[str, type[Service]]) -> None:
+    url, kind = service
+    kind.answer = {"results": [{"chunk_id": "d1"}], "usage": {"dollars": 0.5, "all": 7}}
+    mapping = HttpMapping(cost="usage.dollars", tokens="usage.all")
+    assert evaluate(http_system(url, mapping)).usage == Usage(1.0, 14)
+    assert "cost" not in http_system(url, mapping).config  # it changes no answer
+
+
+@pytest.mark.slow
+def test_a_service_that_is_busy_is_asked_again(service: tuple[str, type[Service]]) -> None:
+    url, kind = service
+    kind.status = 503
+    pauses: list[float] = []
+    retries = Retries(1, pauses.append)
+    (outcome,) = execute(http_system(url).retrieve, TEST_SET.queries[:1], retries=retries)
+    assert "HTTP 503" in (outcome.error or "")
+    assert (len(kind.asked), pauses) == (2, [0.5])
+    kind.status = 404
+    list(execute(http_system(url).retrieve, TEST_SET.queries[:1], retries=retries))
+    assert len(kind.asked) == 3
 
 
 @pytest.mark.slow

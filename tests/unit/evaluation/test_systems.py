@@ -18,6 +18,7 @@ import pytest
 import assay
 from assay.errors import UsageError
 from assay.evaluation.systems import asked
+from assay.model.runs import Usage
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 QUERIES = TestSet("two", "v1", (
@@ -63,8 +64,9 @@ def test_what_cannot_be_asked_is_refused_with_what_it_is() -> None:
 def test_a_retriever_of_langchain() -> None:
     pytest.importorskip("langchain_core")
     from langchain_core.documents import Document
+    from langchain_core.messages import AIMessage
     from langchain_core.retrievers import BaseRetriever
-    from langchain_core.runnables import RunnableLambda
+    from langchain_core.runnables import RunnableLambda, RunnableParallel
 
     class Retriever(BaseRetriever):
         def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
@@ -72,6 +74,35 @@ def test_a_retriever_of_langchain() -> None:
 
     assert measured(Retriever()) == MRR
     assert measured(RunnableLambda(str) | Retriever()) == MRR
+
+    def answer(found: dict[str, Any]) -> AIMessage:
+        usage = {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
+        return AIMessage("an answer", usage_metadata=usage)
+
+    chain = RunnableParallel(context=Retriever()).assign(answer=RunnableLambda(answer))
+    result = assay.evaluate(chain, QUERIES, "MRR")
+    assert result["MRR"] == MRR
+    assert result.usage == Usage(None, 14, 10, 4)
+
+
+def test_a_vector_store_of_langchain() -> None:
+    pytest.importorskip("langchain_core")
+    from langchain_core.documents import Document
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.vectorstores import InMemoryVectorStore
+
+    class Words(Embeddings):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [self.embed_query(text) for text in texts]
+
+        def embed_query(self, text: str) -> list[float]:
+            return [1.0, 0.1] if "itch" in text else [0.1, 1.0]
+
+    store = InMemoryVectorStore(Words())
+    papers = {"d1": "itching", "d2": "a fever"}
+    store.add_documents([Document(text, metadata={"pmid": one}) for one, text in papers.items()])
+    assert measured(assay.system(store, id_field="pmid")) == 1.0
+    assert len(asked(store, 1)("itch")) == 1
 
 
 def test_a_retriever_and_an_engine_of_llama_index() -> None:
@@ -113,7 +144,22 @@ def test_a_pipeline_of_haystack() -> None:
         def run(self, query: str) -> dict[str, Any]:
             return {"documents": [Document(id=one, content="x") for one in FOUND[query]]}
 
+    @component
+    class Generator:
+        def __init__(self) -> None:
+            component.set_input_types(self, documents=list[Document])
+
+        @component.output_types(replies=list[str], meta=list[dict[str, Any]])
+        def run(self, **given: Any) -> dict[str, Any]:
+            usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+            return {"replies": ["an answer"], "meta": [{"usage": usage}]}
+
     pipeline = Pipeline()
     pipeline.add_component("retriever", Retriever())
     assert measured(pipeline) == MRR
     assert measured(Retriever()) == MRR
+    pipeline.add_component("generator", Generator())
+    pipeline.connect("retriever.documents", "generator.documents")
+    result = assay.evaluate(pipeline, QUERIES, "MRR")
+    assert result["MRR"] == MRR  # by the documents that the generator was given
+    assert result.usage == Usage(None, 14, 10, 4)

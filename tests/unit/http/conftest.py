@@ -50,10 +50,16 @@ def make_service(tmp_path: Path, log: io.StringIO) -> Iterator[MakeService]:
         service.close()
 
 
-def client_of(service: Service, **options: Any) -> TestClient:
+def client_of(
+    service: Service, *, client: tuple[str, int] = ("127.0.0.1", 50_000), **options: Any
+) -> TestClient:
     """A client in this process; a defect shows as a 500, as it does over a socket."""
     return TestClient(
-        create_app(service), base_url="http://localhost", raise_server_exceptions=False, **options
+        create_app(service),
+        base_url="http://localhost",
+        raise_server_exceptions=False,
+        client=client,
+        **options,
     )
 
 

@@ -118,6 +118,33 @@ def test_an_open_public_service_does_not_start(make_service: MakeService, store:
     refuse_open_bind(settings, keys=1)
 
 
+def test_a_service_behind_a_proxy_does_not_start_open(make_service: MakeService) -> None:
+    """Keys that are lost (another ``--home``, an empty volume) must not open every door."""
+    service = make_service(allowed_hosts="localhost search.example")
+    with pytest.raises(ConfigError, match=r"search\.example can be reached"):
+        refuse_open_bind(service.settings, keys=0)
+    refuse_open_bind(service.settings, keys=1)
+    with client_of(service, client=("127.0.0.1", 50_000)) as client:
+        for host in ("localhost", "search.example"):
+            assert_problem(client.get("/metrics", headers={"Host": host}), 401)
+
+
+@pytest.mark.parametrize(
+    "header", ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP"]
+)
+def test_an_open_service_trusts_no_request_that_a_proxy_passed_on(
+    make_service: MakeService, header: str
+) -> None:
+    with client_of(make_service()) as client:
+        assert client.get("/metrics").status_code == 200
+        assert_problem(client.get("/metrics", headers={header: "203.0.113.7"}), 401)
+
+
+def test_an_open_service_trusts_this_machine_only(make_service: MakeService) -> None:
+    with client_of(make_service(), client=("203.0.113.7", 50_000)) as client:
+        assert_problem(client.get("/metrics"), 401)
+
+
 def test_a_public_service_whose_last_key_ends_stays_closed(
     make_service: MakeService, store: KeyStore
 ) -> None:

@@ -49,7 +49,12 @@ def with_routes(service: Service) -> Frame:
 
 def odd_client(service: Service) -> TestClient:
     app = with_routes(service)
-    return TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
+    return TestClient(
+        app,
+        base_url="http://localhost",
+        raise_server_exceptions=False,
+        client=("127.0.0.1", 50_000),
+    )
 
 
 @pytest.fixture

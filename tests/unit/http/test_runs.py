@@ -219,6 +219,19 @@ def test_configurations_are_timed_for_those_who_may_evaluate(
     assert_problem(
         client.post("/v1/ab", json={**body, "latency_repeats": 101}, **key("admin")), 422
     )
+    gate = {"baseline": "run_h", "current": "run_h", "limits": ["latency_mean=100000%"]}
+    assert client.post("/v1/gate", json={**gate, "latency_repeats": 0}, **key("read")).is_success
+    timed_gate = {**gate, "latency_repeats": 1}
+    assert_problem(client.post("/v1/gate", json=timed_gate, **key("read")), 403, "forbidden")
+    answer = client.post("/v1/gate", json=timed_gate, **key("admin"))
+    assert answer.status_code == 200
+    assert answer.json()["checks"][0]["ci"] is not None
+    assert_problem(
+        client.post("/v1/gate", json={**gate, "latency_repeats": 101}, **key("admin")), 422
+    )
+    assert_problem(
+        client.post("/v1/gate", json={**gate, "limits": ["latency=1%"]}, **key("read")), 400
+    )
 
 
 def test_a_run_with_masked_queries_is_not_scored_elsewhere(

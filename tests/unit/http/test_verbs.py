@@ -72,7 +72,7 @@ ROUTES = {
     "doctor": "GET /readyz",
 }
 LOCAL = {
-    "demo", "serve", "restore", "keys create", "keys list", "keys revoke",
+    "demo", "serve", "mcp", "restore", "keys create", "keys list", "keys revoke",
     "config show", "config limits", "config hash", "models pull", "models check",
     "eval tune", "eval bundle", "eval verify-bundle", "testset overlap",
     "testset sample", "testset pool", "testset refresh", "testset heldout", "testset reanchor",

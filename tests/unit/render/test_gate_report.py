@@ -13,7 +13,14 @@ from assay.evaluation.baseline import side_of_run
 from assay.evaluation.gate import GateReport, gate, parse_limits
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.parse import parse_measures
-from assay.render.gate import MARKER, MOST_CHARACTERS, gate_junit, gate_markdown
+from assay.render.gate import (
+    MARKER,
+    MOST_CHARACTERS,
+    MOST_QUERIES,
+    gate_junit,
+    gate_markdown,
+    gate_text,
+)
 from tests.unit.evaluation.stored import ranks
 
 MEASURES = parse_measures("Recall@10 nDCG@10")
@@ -70,7 +77,7 @@ def test_a_comment_is_never_too_long() -> None:
 
 @pytest.mark.req("E9")
 def test_junit_has_a_case_for_each_limit() -> None:
-    root = Xml.fromstring(gate_junit(failing(limits=("nDCG@10=100%",))).encode())
+    root = Xml.fromstring(gate_junit(failing(limits=("Recall@10=5%", "nDCG@10=100%"))).encode())
     suite = root.find("testsuite")
     assert suite is not None
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
@@ -83,3 +90,13 @@ def test_junit_of_what_cannot_be_compared_is_an_error() -> None:
     report = replace(failing(), blockers=("branch is degraded: \x00 3 queries",))
     root = Xml.fromstring(gate_junit(report).encode())
     assert root.find(".//error") is not None
+
+
+def test_the_lines_of_a_test_say_what_failed_and_break_nowhere() -> None:
+    report = replace(failing(count=MOST_QUERIES + 2), warnings=("one\nline\x1b[31m",))
+    lines = gate_text(report).splitlines()
+    assert lines[0] == "gate failed: branch against main"
+    assert lines[1].startswith("  Recall@10=5%: it got worse by 1.0000")
+    assert "  note: one line [31m" in lines
+    assert "    q000: 1.0000 → 0.0000" in lines
+    assert lines[-1] == "    and 2 more"

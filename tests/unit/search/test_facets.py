@@ -117,5 +117,6 @@ def test_spellings_that_a_filter_takes_for_one_are_counted_together(tmp_path: Pa
         for facet, name in ((drug, "filter"), (section, "section")):
             for one in facet.values[:2]:
                 given = f"drug={one.value}" if name == "filter" else one.value
-                found = workspace.search("statin study", None, **{name: given})
+                wanted: dict[str, Any] = {name: given}
+                found = workspace.search("statin study", None, **wanted)
                 assert len({hit.chunk.doc_id for hit in found.results}) == one.count

@@ -17,6 +17,7 @@ from assay.errors import ConfigError, SearchUnavailableError, UsageError
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import Filters, Hit, best_hits
 from assay.search.own_components import IndexedChunks, load_components
+from assay.search.request import FusionMethod
 from assay.settings import configure
 from assay.testing.component import check_component, sample
 from assay.testsets.load import parse_test_set
@@ -133,8 +134,8 @@ def test_the_chunks_are_a_sequence() -> None:
         chunks[len(rows)]
 
 
-@pytest.mark.parametrize("fusion", ["rrf", "weighted"])
-def test_it_is_fused_and_accounted_for(code: Path, tmp_path: Path, fusion: str) -> None:
+@pytest.mark.parametrize("fusion", FusionMethod)
+def test_it_is_fused_and_accounted_for(code: Path, tmp_path: Path, fusion: FusionMethod) -> None:
     with brought(tmp_path / "home") as workspace:
         found = workspace.search("renal impairment daily dose", fusion_method=fusion)
         assert found.components_used == ("bm25", "splade", "dense", "overlap")
@@ -344,7 +345,7 @@ def test_a_file_may_list_them(tmp_path: Path) -> None:
         "type_weights:\n  paraphrase: {bm25: 1, titles: 3}\n",
         encoding="utf-8",
     )
-    settings = configure({}, environ={}, folder=tmp_path)
+    settings = configure({}, environ={}, file=tmp_path / "assay.yaml")
     assert settings.own_components == {"titles": "my.search:Titles", "atoms": "my.search:atoms"}
     assert settings.search.components == ("bm25", "titles")
     assert settings.search.type_weights == {"paraphrase": {"bm25": 1.0, "titles": 3.0}}

@@ -76,10 +76,11 @@ def test_a_huge_effect_cannot_be_missed() -> None:
     assert power_at(1e6, 2) == 1.0
 
 
-def test_an_alpha_beyond_the_library_is_explained() -> None:
-    ours = minimum_detectable_effect(2, alpha=1e-9)
-    if ours.effect_size is None:
-        assert ours.reason == "alpha is too small for this few pairs"
+def test_an_alpha_that_no_number_can_express_is_explained() -> None:
+    assert minimum_detectable_effect(2, alpha=1e-9).effect_size is not None
+    ours = minimum_detectable_effect(2, alpha=1e-17)
+    assert ours.effect_size is None
+    assert ours.reason == "alpha is too small for this few pairs"
 
 
 def test_bad_options_are_refused() -> None:

@@ -22,8 +22,6 @@ def test_every_connection_is_strict_and_durable(tmp_path: Path) -> None:
             tables = connection.exec_driver_sql("PRAGMA table_list").mappings().all()
         own = [row for row in tables if not row["name"].startswith("sqlite_")]
         assert len(own) > 10
-        assert [row["name"] for row in own if not row["strict"]] == [
-            "assay_schema"
-        ]  # alembic's own
+        assert [row["name"] for row in own if not row["strict"]] == ["assay_schema"]
     finally:
         engine.dispose()

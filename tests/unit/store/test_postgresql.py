@@ -20,7 +20,7 @@ from tests.unit.store.test_corpus import document
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'assay[postgres]'")
+pytest.importorskip("psycopg", reason="it takes pip install 'assay-search[postgres]'")
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
 from assay.errors import StorageError
 from assay.model.document import Chunk, Document
@@ -48,8 +47,7 @@ def test_the_steps_build_them_on_postgresql_too(postgresql: str) -> None:
 
 
 def test_there_is_one_line_of_steps_and_its_end_is_the_version() -> None:
-    steps = ScriptDirectory(str(Path(versions.__file__).parent / "migrations"))
-    assert steps.get_heads() == [f"{VERSION:04}"]
+    assert list(versions.upgrades()) == list(range(1, VERSION + 1))
 
 
 def test_a_database_of_format_1_is_upgraded_and_keeps_its_documents(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ A small YAML file says it; without one, the service is taken for another assay
     doc_id: _source.doc_id
     rank_by: score              # the highest score first; the list's own order otherwise
     timeout_s: 10
+    cost: usage.cost            # where the answer says what it cost, and how many tokens
+    tokens: usage.total_tokens
 
 ``params`` instead of ``body`` goes into the address. Known in braces: ``query_text``,
 ``query_id``, ``k``, ``speaker``, ``ingestion_mode``; another name is refused, and ``{{name}}`` is
@@ -22,38 +24,34 @@ The state of the service is not known, so its runs never answer a later call fro
 
 from __future__ import annotations
 
-import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from assay import limits
-from assay.errors import ConfigError, InputError, UsageError
+from assay.errors import ConfigError, InputError, UnreachableError
+from assay.evaluation.templates import check_names, filled, require_variables
 from assay.model.ranking import RankBy
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.strict_json import values as json_values
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
-_NAME = re.compile(
-    r"\$\{(?P<variable>[A-Za-z_]\w*)\}"
-    r"|\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}"
-    r"|\{(?P<name>[A-Za-z_][\w.-]*)\}",
-    re.ASCII,
-)
 SHOWN_ERROR = 200
 TIMEOUT_S = 30.0
 METHODS = ("GET", "POST")
+BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Answers that may be others when the service is asked again."""
 ASSAY_PARAMS: Mapping[str, str] = {
     "q": "{query_text}",
     "k": "{k}",
     "speaker": "{speaker}",
     "ingestion_mode": "{ingestion_mode}",
 }
-TEXTS = ("results", "id", "score", "doc_id")
+TEXTS = ("results", "id", "score", "doc_id", "cost", "tokens")
 FILLED = ("headers", "params", "body")
 NAMES = ("query_text", "query_id", "k", "speaker", "ingestion_mode")
 """What a mapping may name in braces."""
@@ -73,10 +71,12 @@ class HttpMapping:
     doc_id: str | None = "doc_id"
     rank_by: str | None = None
     timeout_s: float = TIMEOUT_S
+    cost: str | None = None
+    tokens: str | None = None
 
     def __post_init__(self) -> None:
         for part in FILLED:
-            _check_names(getattr(self, part), part)
+            check_names(getattr(self, part), NAMES, part)
 
     def to_dict(self) -> dict[str, Any]:
         """What can change an answer, as plain values; headers may hold secrets and stay out."""
@@ -92,11 +92,7 @@ def http_system(url: str, mapping: HttpMapping | None = None, *, k: int = 100) -
     import httpx2
 
     mapping = mapping or HttpMapping()
-    for variable in _variables([mapping.headers, mapping.params, mapping.body]):
-        if variable not in os.environ:
-            raise UsageError(
-                f"the environment variable {variable} is not set", hint="the mapping needs it"
-            )
+    require_variables([mapping.headers, mapping.params, mapping.body])
     client = httpx2.Client(timeout=mapping.timeout_s, follow_redirects=False)
 
     def answer(query: GoldenQuery) -> dict[str, Any]:
@@ -116,11 +112,21 @@ def http_system(url: str, mapping: HttpMapping | None = None, *, k: int = 100) -
                     raise TimeoutError(f"no whole answer within {mapping.timeout_s:g} s")
         if not response.is_success:
             text = data[:SHOWN_ERROR].decode(errors="replace")
+            if response.status_code in BUSY:
+                raise UnreachableError(
+                    f"HTTP {response.status_code}: {text}",
+                    retry_after=_seconds_said(response.headers.get("retry-after")),
+                )
             raise InputError(f"HTTP {response.status_code}: {text}")
         return read_answer(bytes(data), mapping)
 
     config = {"retriever": url, "k": k, **mapping.to_dict()}
     return System(answer, config, engine="http", keeps_time=True)
+
+
+def _seconds_said(header: str | None) -> float | None:
+    """What a service says after which to ask again; a date says too little to wait for it."""
+    return float(header) if header and re.fullmatch(r"[0-9]{1,6}", header) else None
 
 
 def _with_values(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,6 +152,8 @@ def read_answer(data: bytes, mapping: HttpMapping) -> dict[str, Any]:
         ],
         "rank_by": mapping.rank_by,
         "degraded": at(content, "degraded") is True,
+        "cost": at(content, mapping.cost) if mapping.cost else None,
+        "tokens": at(content, mapping.tokens) if mapping.tokens else None,
     }
 
 
@@ -159,64 +167,6 @@ def _known(query: GoldenQuery, k: int) -> dict[str, Any]:
         None if mode is None else mode.value,
     )
     return dict(zip(NAMES, values, strict=True))
-
-
-def filled(template: Any, known: Mapping[str, Any]) -> Any:
-    """The template with every ``{name}`` and ``${VARIABLE}`` replaced, once.
-
-    A value that is only a name keeps its type; within a text, a name without a value is empty.
-    """
-    if isinstance(template, Mapping):
-        return {key: filled(value, known) for key, value in template.items()}
-    if isinstance(template, list):
-        return [filled(value, known) for value in template]
-    if not isinstance(template, str):
-        return template
-    whole = _NAME.fullmatch(template)
-    if whole and whole["name"]:
-        return known[whole["name"]]
-    return _NAME.sub(lambda found: _written(found, known), template)
-
-
-def _written(found: re.Match[str], known: Mapping[str, Any]) -> str:
-    if found["variable"]:
-        return os.environ[found["variable"]]
-    if found["literal"]:
-        return f"{{{found['literal']}}}"
-    value = known[found["name"]]
-    return "" if value is None else str(value)
-
-
-def _check_names(template: Any, place: str) -> None:
-    """Refuse a name in braces that has no value, or that stands where none is filled in."""
-    if isinstance(template, Mapping):
-        for key, value in template.items():
-            if isinstance(key, str) and any(found["name"] for found in _NAME.finditer(key)):
-                raise ConfigError(
-                    f"{place}: {key!r:.60} is a name, and only values are filled in",
-                    hint="write {{...}} for braces that are sent as they stand",
-                )
-            _check_names(value, f"{place}.{key}")
-    elif isinstance(template, list):
-        for value in template:
-            _check_names(value, place)
-    elif isinstance(template, str):
-        for found in _NAME.finditer(template):
-            if found["name"] and found["name"] not in NAMES:
-                raise ConfigError(
-                    f"{place}: {found[0]!r:.60} is not known",
-                    hint=f"known: {', '.join(f'{{{name}}}' for name in NAMES)}; "
-                    "write {{...}} for braces that are sent as they stand",
-                )
-
-
-def _variables(template: Any) -> Iterator[str]:
-    """The variables of the environment that a template needs."""
-    if isinstance(template, (Mapping, list)):
-        for value in template.values() if isinstance(template, Mapping) else template:
-            yield from _variables(value)
-    elif isinstance(template, str):
-        yield from (found["variable"] for found in _NAME.finditer(template) if found["variable"])
 
 
 def at(content: Any, path: str) -> Any:
@@ -247,7 +197,7 @@ def load_mapping(path: Path) -> HttpMapping:
         if key.text in ("headers", "params") and not isinstance(value, dict):
             raise ConfigError(f"{place} must hold names and values")
         if key.text in FILLED:
-            _check_names(value, place)
+            check_names(value, NAMES, place)
     if values.get("rank_by") not in (None, *(member.value for member in RankBy)):
         raise ConfigError(f"{path}: rank_by must be order or score")
     method = str(values.get("method", "POST" if "body" in values else "GET")).upper()

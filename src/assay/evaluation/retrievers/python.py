@@ -1,6 +1,7 @@
 """How is a function of one's own asked?
 
-``module:function`` takes a query's text; one whose only parameter is named ``query`` and annotated
+``module:function`` takes a query's text, and may be any other system that ``assay.evaluate`` takes
+(``systems.py``); one whose only parameter is named ``query`` and annotated
 with ``GoldenQuery`` gets the whole query. Its code (``user_code.py``) is all that is known of the
 state it is in: as long as that stays the same, a run that was cut short goes on and a complete one
 answers. Where the code is not known, every run is new.
@@ -13,18 +14,19 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.evaluation.execution import Retrieve
+from assay.evaluation.systems import asked
 from assay.model.system import System
-from assay.user_code import load_function
+from assay.user_code import load_object
 
 ENGINE = "python"
 
 
 def python_system(spec: str) -> System:
     """The system behind ``module:function``; modules of the working folder are found, too."""
-    found = load_function(spec)
+    found = load_object(spec)
     code = {} if found.digest is None else {"retriever_code": found.digest}
     return System(
-        _adapted(found.function),
+        _adapted(asked(found.value)),
         {"retriever": spec, **code},
         engine=ENGINE,
         generation=found.digest,

@@ -2,8 +2,8 @@
 
 A caller sends a key in ``Authorization: Bearer`` or ``X-API-Key``; a browser that signed in with
 one sends a session cookie. Keys are never part of an address. As long as no key was ever made and
-only this machine can reach the service, every caller may do everything; a service whose last key
-has expired stays closed.
+the service has no name that other machines use, every caller of this machine may do everything; not
+one whom a proxy passed on. A service whose last key has expired stays closed.
 """
 
 from __future__ import annotations
@@ -18,10 +18,15 @@ from starlette.requests import cookie_parser
 
 from assay.app.keys import SCOPES, KeyRow, Keys
 from assay.http.edge.problems import ProblemError
+from assay.http.settings import is_loopback
 
 SESSION_COOKIE = "assay_session"
 SESSION_SECONDS = 12 * 3600
 MAX_SESSIONS = 1_000
+_FORWARDED = frozenset(
+    {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"}
+)
+"""What proxies add: the caller may be anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +48,15 @@ class Caller:
 class Keyring:
     """The keys, and the sessions of browsers that signed in with one."""
 
-    def __init__(self, keys: Keys, *, loopback: bool) -> None:
+    def __init__(self, keys: Keys, *, local: bool) -> None:
         self._keys = keys
-        self._loopback = loopback
+        self._local = local
         self._sessions: dict[str, tuple[str, float]] = {}
 
     @property
     def open(self) -> bool:
-        """Whether every caller may do everything: never again once there was a key."""
-        return self._loopback and not self._keys.any()
+        """Whether callers of this machine may do everything: never again once there was a key."""
+        return self._local and not self._keys.any()
 
     def active(self) -> int:
         """How many keys are valid now."""
@@ -65,7 +70,7 @@ class Keyring:
         session = self._session(headers)
         if session is not None:
             return _as_caller(session)
-        if self.open:
+        if self.open and is_loopback(address) and not _FORWARDED.intersection(headers):
             return Caller(f"address {address}", frozenset(SCOPES))
         return Caller(f"address {address}", frozenset())
 

@@ -1,14 +1,14 @@
 """What does the service log?
 
-One JSON object per line on stderr. Values are escaped, so that nothing a client sends can forge a
-line; the text of queries is never logged. A thread does the writing: a slow or absent reader of the
-log holds up nobody, and lines for which there is no room are counted.
+One JSON object per line on stderr, or ``key=value`` (the setting log_format). Values are escaped,
+so that nothing a client sends can forge a line; the text of queries is never logged. A thread does
+the writing: a slow or absent reader of the log holds up nobody, and lines for which there is no
+room are counted.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import queue
 import sys
 import threading
@@ -63,18 +63,21 @@ class LogWriter:
                 self._dropped += 1
 
 
-def service_log(stream: TextIO | LogWriter | None = None) -> FilteringBoundLogger:
+def service_log(
+    stream: TextIO | LogWriter | None = None, *, level: str = "info", form: str = "json"
+) -> FilteringBoundLogger:
     """A logger that leaves the settings of other loggers in this process alone."""
     import structlog
 
+    text = structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
     return structlog.wrap_logger(  # type: ignore[no-any-return]
         structlog.WriteLogger(stream or sys.stderr),  # type: ignore[arg-type]
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
+            structlog.processors.JSONRenderer() if form == "json" else text,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )

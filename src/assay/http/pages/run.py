@@ -57,6 +57,7 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
         aggregates=aggregates,
         level=info.aggregate.get("sampling", {}).get("level"),
         latency=info.aggregate.get("latency_ms", {}),
+        usage=info.aggregate.get("usage"),
         total=total_text(info.total, info.skipped, "query"),
         warnings=[*info.aggregate.get("warnings", ()), *_about(info)],
         facts=[*origin(info), ("seed", str(info.seed))],

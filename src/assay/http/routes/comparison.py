@@ -8,8 +8,8 @@ from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from assay.app import comparison
-from assay.app.gate import GateRequest, gate
-from assay.app.jobs import AB
+from assay.app.gate import GateRequest, gate, named_run
+from assay.app.jobs import AB, GATE
 from assay.http.edge.auth import require
 from assay.http.job_answers import ACCEPTED, as_job
 from assay.http.routes.runs import viewer_of
@@ -61,9 +61,19 @@ async def ab_test(
     return await json_response(service, work)
 
 
-@router.post("/gate", response_model=Json, responses=refusals(404, 409))
-async def check_gate(body: GateBody, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Check a run against a baseline; ``outcome`` is passed, failed or inconclusive."""
-    del caller
+@router.post("/gate", response_model=Json, responses={**refusals(404, 409), **ACCEPTED})
+async def check_gate(
+    body: GateBody, http_request: Request, service: ServiceOf, caller: Reader
+) -> JSONResponse:
+    """Check a run against a baseline; ``outcome`` is passed, failed or inconclusive.
+
+    With ``latency_repeats`` the configurations of both runs are asked every query in turn, which
+    is a job (``202`` and ``Location`` where it takes longer) and needs the scope evaluate.
+    """
     request = decode(GateRequest, body.model_dump(exclude_none=True))
+    if request.latency_repeats:
+        require(caller, "evaluate")
+        await service.searcher()  # refused at once if nothing can be searched
+        named = await service.work(lambda: named_run(service.workspace, request))
+        return await as_job(service, http_request, GATE, encode(named), caller.name)
     return await json_response(service, lambda: gate(service.workspace, request).to_dict())

@@ -40,7 +40,6 @@ from assay.model.testset_json import to_plain
 from assay.render.report_page import run_page
 from assay.render.report_text import run_csv, run_markdown
 from assay.render.run_file import trec_run
-from assay.render.runs import history_json
 
 router = new_router("runs", prefix="/v1")
 
@@ -366,9 +365,9 @@ async def suite_history(
     chosen = HistoryOptions(part, engine, configuration, by_configuration)
     return await json_response(
         service,
-        lambda: history_json(
-            runs.history(service.workspace, suite, measures=measures, options=chosen, limit=limit)
-        ),
+        lambda: runs.history(
+            service.workspace, suite, measures=measures, options=chosen, limit=limit
+        ).to_dict(),
     )
 
 

@@ -23,6 +23,17 @@ Ref = Annotated[
 ]
 
 
+Repeats = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=limits.MAX_LATENCY_REPEATS,
+        description="How often the configurations of both runs are timed in turn, as a job; this "
+        "needs the scope evaluate.",
+    ),
+]
+
+
 class CompareBody(Wire):
     """Two runs of one test set."""
 
@@ -40,13 +51,7 @@ class AbBody(StatisticsRequest):
     measures: Measures | None = None
     strict_chunker_version: bool = False
     by_group: bool = Field(False, description="Resample queries of one group together.")
-    latency_repeats: int | None = Field(
-        None,
-        ge=0,
-        le=limits.MAX_LATENCY_REPEATS,
-        description="How often the configurations of both runs are timed in turn, as a job; this "
-        "needs the scope evaluate.",
-    )
+    latency_repeats: Repeats | None = None
 
 
 class GateBody(Wire):
@@ -62,6 +67,7 @@ class GateBody(Wire):
         | None
     ) = None
     non_inferiority: bool = False
+    latency_repeats: Repeats | None = None
     alpha: Alpha | None = None
     seed: Seed | None = None
     resamples: Resamples | None = None

@@ -21,8 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, overload
 
-from assay.ingest.sections import section_of
 from assay.model.names import words
+from assay.model.sections import section_of
 from assay.search.boost.detect import Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
@@ -136,7 +136,8 @@ def apply_boosts(
     every = [*map(traits, candidates.keys)]
     kinds = [*map(_KIND, every)]  # many candidates are of few kinds: each is judged once
     distinct = dict(zip(kinds, every, strict=True))
-    matches = {kind: _matches(has, detected, lexicon) for kind, has in distinct.items()}
+    others = _OTHER_TOPICS if _is_of_section(detected) else _TOPICS
+    matches = {kind: _matches(has, detected, lexicon, others) for kind, has in distinct.items()}
     matched = {at: found for at, kind in enumerate(kinds) if (found := matches[kind])}
     lifts = _lifts(matched, scope)
     for at, lift in lifts.items():
@@ -267,11 +268,15 @@ def _best_of(one: Detected, places: Sequence[int], lifts: Mapping[int, _Lift]) -
     return tables or having
 
 
-def _matches(traits: Traits, detected: Sequence[Detected], lexicon: Lexicon) -> _Matches:
-    """Every rule that matches, and by what; the largest factor, which applies, comes first."""
+def _matches(
+    traits: Traits, detected: Sequence[Detected], lexicon: Lexicon, others: frozenset[str]
+) -> _Matches:
+    """Every rule that matches, and by what; the largest factor, which applies, comes first.
+
+    ``others`` are the sections whose tables are not those that are asked for.
+    """
     found = []
     sections = False
-    others = _OTHER_TOPICS if _is_of_section(detected) else _TOPICS
     for one in reversed(detected):  # tables come first there
         if one.rule == TABLE_RULE:
             of_another = any(d.rule == INTENT_RULE for d in detected) and not sections

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.errors import UsageError
-from assay.model.names import hyphens, words
+from assay.model.names import words
 from assay.search.boost.lexicon import Lexicon
 from assay.search.boost.words import COUNTS
 from assay.search.response import INTENT_RULE, TABLE_RULE
@@ -45,13 +45,13 @@ def detect(query: str, lexicon: Lexicon, query_intent: str | None = None) -> tup
     """What the query asks for, tables first, then intents in the lexicon's order."""
     if query_intent is not None:
         return _forced(query_intent, lexicon)
-    text, joined = words(query), hyphens(query)
+    text, is_part = words(query), lexicon.joints(query).is_part
     found = [
         Detected(TABLE_RULE, TABULAR, confidence, table_factor(confidence), phrase)
-        for phrase, confidence in lexicon.tables.best(text, joined).values()
+        for phrase, confidence in lexicon.tables.best(text, is_part).values()
         if confidence >= COUNTS
     ]
-    spoken = lexicon.phrases.best(text, joined)
+    spoken = lexicon.phrases.best(text, is_part)
     for intent in lexicon.intents.values():
         if intent.name in spoken:
             phrase, confidence = spoken[intent.name]

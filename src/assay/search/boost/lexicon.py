@@ -19,9 +19,10 @@ from typing import NoReturn
 from assay import limits
 from assay.digests import digest_of
 from assay.errors import FormatError
-from assay.ingest.sections import INTENTS, LABELS
 from assay.model.names import words
-from assay.search.boost.words import NO_HYPHENS, STAR, Phrases
+from assay.model.sections import INTENTS, LABELS
+from assay.search.boost.compound import Joints
+from assay.search.boost.words import STAR, Phrases
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 _KEYS = ("base", "sections", "hints", "phrases")
@@ -52,9 +53,17 @@ class Lexicon:
     intents: Mapping[str, Intent]
     general: frozenset[str] = frozenset()
 
-    def intent_words(self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS) -> set[int]:
-        """The positions of the words of a text that state an intent."""
-        return self.tables.covered(text, hyphens) | self.phrases.covered(text, hyphens)
+    def intent_words(self, query: str, text: tuple[str, ...]) -> set[int]:
+        """The positions of the words of a query that state an intent; ``text`` are its words."""
+        is_part = self.joints(query).is_part
+        return self.tables.covered(text, is_part) | self.phrases.covered(text, is_part)
+
+    def joints(self, query: str) -> Joints:
+        """How the words of a query are joined."""
+        return Joints(query, self.general, self._asks)
+
+    def _asks(self, word: str) -> bool:
+        return bool(self.tables.covered((word,)) or self.phrases.covered((word,)))
 
     @property
     def digest(self) -> str:

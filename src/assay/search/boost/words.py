@@ -1,22 +1,25 @@
 """Which phrases of a list occur in a text, as whole words, whatever their case or plural?
 
 Both are compared as folded words (``model/names.py``). A star in a phrase stands for up to four
-words: ``what is * used for``. A phrase that is a part of a hyphenated word indicates nothing:
-"results-oriented" asks for no results. Phrases are found by looking up each word once and
-comparing the next few, so that time grows only with the length of the text.
+words: ``what is * used for``. A phrase that is a part of a longer word indicates nothing
+(``compound.py``): "results-oriented" asks for no results. Phrases are found by looking up each word
+once and comparing the next few, so that time grows only with the length of the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from assay.model.names import words
 
-NO_HYPHENS: frozenset[int] = frozenset()
 STAR = "*"
 MOST_BETWEEN = 4
 COUNTS = 0.5  # a phrase with less confidence only keeps its words from being read as another
+
+
+def _never(first: int, last: int) -> bool:
+    return False
 
 
 class Phrases:
@@ -35,32 +38,36 @@ class Phrases:
         return sorted((row.meaning, row.phrase, row.confidence) for row in every)
 
     def best(
-        self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS
+        self, text: tuple[str, ...], is_part: Callable[[int, int], bool] = _never
     ) -> dict[str, tuple[str, float]]:
         """What the text indicates, each with its most confident phrase and that confidence.
 
         A phrase inside a longer one does not count: "dose limiting toxicity" is not about dose. Of
-        equal confidences, the longest phrase wins, then the last in alphabetical order. ``hyphens``
-        are the places of words that are joined to the next one.
+        equal confidences, the longest phrase wins, then the last in alphabetical order. ``is_part``
+        says whether the words from one place to another are a part of a longer word.
         """
         found: dict[str, _Row] = {}
-        for place in self._outermost(text, hyphens):
+        for place in self._outermost(text, is_part):
             row = place.row
             known = found.get(row.meaning)
             if known is None or row.rank > known.rank:
                 found[row.meaning] = row
         return {meaning: (row.phrase, row.confidence) for meaning, row in found.items()}
 
-    def covered(self, text: tuple[str, ...], hyphens: frozenset[int] = NO_HYPHENS) -> set[int]:
+    def covered(
+        self, text: tuple[str, ...], is_part: Callable[[int, int], bool] = _never
+    ) -> set[int]:
         """The positions of the words that belong to a phrase that counts."""
         return {
             at
-            for place in self._outermost(text, hyphens)
+            for place in self._outermost(text, is_part)
             if place.row.confidence >= COUNTS
             for at in place.positions
         }
 
-    def _outermost(self, text: tuple[str, ...], hyphens: frozenset[int]) -> Iterator[_Place]:
+    def _outermost(
+        self, text: tuple[str, ...], is_part: Callable[[int, int], bool]
+    ) -> Iterator[_Place]:
         """The phrases of the text that are not inside a longer one."""
         reached = 0  # the largest end of the phrases that start earlier
         for at in range(len(text)):
@@ -70,7 +77,13 @@ class Phrases:
             if not rows:
                 continue
             found = (place for row in rows if (place := _place(text, at, row)) is not None)
-            places = [place for place in found if not place.is_part(hyphens)]
+            # what counts for nothing still keeps its words from being read as another
+            places = [
+                place
+                for place in found
+                if place.row.confidence < COUNTS
+                or not is_part(place.positions[0], place.positions[-1])
+            ]
             longest = max((place.end for place in places), default=0)
             if longest > reached:
                 yield from (place for place in places if place.end == longest)
@@ -96,11 +109,6 @@ class _Place(NamedTuple):
     row: _Row
     end: int
     positions: tuple[int, ...]
-
-    def is_part(self, hyphens: frozenset[int]) -> bool:
-        """Whether it would count, but is a part of a hyphenated word."""
-        joined = self.positions[0] - 1 in hyphens or self.positions[-1] in hyphens
-        return joined and self.row.confidence >= COUNTS
 
 
 def _place(text: tuple[str, ...], at: int, row: _Row) -> _Place | None:

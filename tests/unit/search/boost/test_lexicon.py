@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import AssayError
-from assay.ingest.sections import INTENTS, LABELS
+from assay.model.sections import INTENTS, LABELS
 from assay.search.boost import default_lexicon, detect, load_lexicon
 
 

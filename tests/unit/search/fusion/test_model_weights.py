@@ -15,8 +15,8 @@ from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.render.search import headline
 from assay.search.fusion import by_model, effective_weights, fuse
-from assay.search.recorded import options_from, search_config
 from assay.search.request import COMPONENTS, FusionMethod, SearchOptions
+from assay.search.run_config import options_from, search_config
 from tests.unit.search.corpus import filled
 
 RRF = {"bm25": 1.0, "splade": 1.0, "dense": 2.0}

@@ -1,17 +1,14 @@
 """Documents and chunks: the first format."""
 
 import sqlalchemy as sa
-from alembic import op
 
+from assay.store.migrations.tables import Tables
 from assay.store.schema import REAL64
 
-revision = "0001"
-down_revision = None
 
-
-def upgrade() -> None:
+def upgrade(tables: Tables) -> None:
     """Create the tables of format 1."""
-    op.create_table(
+    tables.create(
         "changes",
         sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
         sa.Column("doc_id", sa.Text, nullable=False),
@@ -19,7 +16,7 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
         sqlite_strict=True,
     )
-    op.create_table(
+    tables.create(
         "documents",
         sa.Column("doc_id", sa.Text, primary_key=True),
         sa.Column("digest", sa.Text, nullable=False),
@@ -32,7 +29,7 @@ def upgrade() -> None:
         sa.Column("seq", sa.Integer, nullable=False),
         sqlite_strict=True,
     )
-    op.create_table(
+    tables.create(
         "chunks",
         sa.Column("key", sa.Integer, primary_key=True, autoincrement=True),
         sa.Column("chunk_id", sa.Text, nullable=False),
@@ -63,4 +60,4 @@ def upgrade() -> None:
         ("chunks_by_added", "added"),
         ("chunks_by_removed", "removed"),
     ):
-        op.create_index(name, "chunks", [column])
+        tables.create_index(name, "chunks", (column,))

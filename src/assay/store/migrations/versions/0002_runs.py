@@ -1,15 +1,13 @@
 """Evaluations: runs, their outcomes, tags, test sets and the log of held-out parts."""
 
 import sqlalchemy as sa
-from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+from assay.store.migrations.tables import Tables
 
 
-def upgrade() -> None:
+def upgrade(tables: Tables) -> None:
     """Add what evaluations need."""
-    op.create_table(
+    tables.create(
         "eval_test_sets",
         sa.Column("checksum", sa.Text, primary_key=True),
         sa.Column("name", sa.Text, nullable=False),
@@ -17,7 +15,7 @@ def upgrade() -> None:
         sa.Column("body", sa.Text, nullable=False),
         sqlite_strict=True,
     )
-    op.create_table(
+    tables.create(
         "eval_runs",
         sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
         sa.Column("run_id", sa.Text, nullable=False, unique=True),
@@ -44,13 +42,13 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
         sqlite_strict=True,
     )
-    op.create_index("eval_runs_by_suite", "eval_runs", ["suite", "seq"])
-    op.create_index("eval_runs_by_cache_key", "eval_runs", ["cache_key"])
-    _create_outcomes()
+    tables.create_index("eval_runs_by_suite", "eval_runs", ("suite", "seq"))
+    tables.create_index("eval_runs_by_cache_key", "eval_runs", ("cache_key",))
+    _create_outcomes(tables)
 
 
-def _create_outcomes() -> None:
-    op.create_table(
+def _create_outcomes(tables: Tables) -> None:
+    tables.create(
         "eval_query_results",
         _run_id(primary_key=True),
         sa.Column("query_id", sa.Text, primary_key=True),
@@ -59,13 +57,13 @@ def _create_outcomes() -> None:
         sa.Column("stages_json", sa.Text),
         sqlite_strict=True,
     )
-    op.create_table(
+    tables.create(
         "eval_tags",
         sa.Column("tag", sa.Text, primary_key=True),
         _run_id(nullable=False),
         sqlite_strict=True,
     )
-    op.create_table(
+    tables.create(
         "eval_held_out_uses",
         sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
         sa.Column("suite", sa.Text, nullable=False),

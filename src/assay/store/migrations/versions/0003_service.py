@@ -1,17 +1,14 @@
 """The service: keys, jobs and the log of queries."""
 
 import sqlalchemy as sa
-from alembic import op
 
+from assay.store.migrations.tables import Tables
 from assay.store.schema import REAL64
 
-revision = "0003"
-down_revision = "0002"
 
-
-def upgrade() -> None:
+def upgrade(tables: Tables) -> None:
     """Add what the service needs."""
-    op.create_table(
+    tables.create(
         "api_keys",
         sa.Column("key_id", sa.Text, primary_key=True),
         sa.Column("name", sa.Text, nullable=False),
@@ -22,7 +19,7 @@ def upgrade() -> None:
         sa.Column("revoked_at", sa.Text),
         sqlite_strict=True,
     )
-    op.create_table(
+    tables.create(
         "jobs",
         sa.Column("job_id", sa.Text, primary_key=True),
         sa.Column("kind", sa.Text, nullable=False),
@@ -40,9 +37,9 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.Text, nullable=False),
         sqlite_strict=True,
     )
-    op.create_index("jobs_by_state", "jobs", ["state"])
-    op.create_index("jobs_by_idempotency", "jobs", ["owner", "idempotency_key"], unique=True)
-    op.create_table(
+    tables.create_index("jobs_by_state", "jobs", ("state",))
+    tables.create_index("jobs_by_idempotency", "jobs", ("owner", "idempotency_key"), unique=True)
+    tables.create(
         "query_log",
         sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
         sa.Column("at", sa.Text, nullable=False),
@@ -55,4 +52,4 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
         sqlite_strict=True,
     )
-    op.create_index("query_log_by_time", "query_log", ["at"])
+    tables.create_index("query_log_by_time", "query_log", ("at",))

@@ -1,15 +1,13 @@
 """Annotation: rounds, their queries and items, grades and decisions."""
 
 import sqlalchemy as sa
-from alembic import op
 
-revision = "0004"
-down_revision = "0003"
+from assay.store.migrations.tables import Tables
 
 
-def upgrade() -> None:
+def upgrade(tables: Tables) -> None:
     """Add what judging needs."""
-    op.create_table(
+    tables.create(
         "annotation_rounds",
         sa.Column("round_id", sa.Text, primary_key=True),
         sa.Column("purpose", sa.Text, nullable=False),
@@ -24,7 +22,7 @@ def upgrade() -> None:
         sa.Column("closed_at", sa.Text),
         sqlite_strict=True,
     )
-    op.create_table(
+    tables.create(
         "annotation_queries",
         _round_id(),
         sa.Column("query_id", sa.Text, primary_key=True),
@@ -34,7 +32,7 @@ def upgrade() -> None:
         sa.Column("origin", sa.Text, nullable=False),
         sqlite_strict=True,
     )
-    op.create_table(
+    tables.create(
         "annotation_items",
         _round_id(),
         sa.Column("query_id", sa.Text, primary_key=True),
@@ -49,11 +47,11 @@ def upgrade() -> None:
         sa.Column("found_by", sa.Text, nullable=False),
         sqlite_strict=True,
     )
-    _create_grades()
+    _create_grades(tables)
 
 
-def _create_grades() -> None:
-    op.create_table(
+def _create_grades(tables: Tables) -> None:
+    tables.create(
         "annotation_grades",
         sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
         sa.Column("round_id", sa.Text, nullable=False),
@@ -68,8 +66,10 @@ def _create_grades() -> None:
         sqlite_autoincrement=True,
         sqlite_strict=True,
     )
-    op.create_index("annotation_grades_by_round", "annotation_grades", ["round_id", "annotator"])
-    op.create_table(
+    tables.create_index(
+        "annotation_grades_by_round", "annotation_grades", ("round_id", "annotator")
+    )
+    tables.create(
         "annotation_decisions",
         sa.Column("round_id", sa.Text, primary_key=True),
         sa.Column("query_id", sa.Text, primary_key=True),

@@ -1,12 +1,10 @@
 """Runs: the results of a query beyond the first twenty stand apart."""
 
 import sqlalchemy as sa
-from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+from assay.store.migrations.tables import Tables
 
 
-def upgrade() -> None:
+def upgrade(tables: Tables) -> None:
     """Add the column; rows from before hold all their results in ``result_json``."""
-    op.add_column("eval_query_results", sa.Column("tail_json", sa.Text))
+    tables.add_column("eval_query_results", sa.Column("tail_json", sa.Text))

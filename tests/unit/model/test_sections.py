@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.ingest.sections import CTGOV_MODULES, INTENTS, LABELS, LOINC, intent_of, label_of
 from assay.ingest.tables import kind_of_table
+from assay.model.sections import CTGOV_MODULES, INTENTS, LABELS, LOINC, intent_of, label_of
 
 
 def test_the_vocabulary_is_closed() -> None:

@@ -1,0 +1,81 @@
+"""Which extra brings a package that only some verbs need, and what is said where it is missing?
+
+Whoever scores, compares and gates installs none of them. ``pyproject.toml`` has the extras; a test
+compares the two.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from assay.errors import MissingDependencyError
+
+DISTRIBUTION = "assay-search"
+"""What pip calls this package."""
+EXTRA_OF = {
+    "faiss": "search",
+    "huggingface_hub": "search",
+    "lxml": "search",
+    "nh3": "search",
+    "onnxruntime": "search",
+    "pypdfium2": "search",
+    "tantivy": "search",
+    "tokenizers": "search",
+    "fastapi": "serve",
+    "prometheus_client": "serve",
+    "starlette": "serve",
+    "structlog": "serve",
+    "uvicorn": "serve",
+    "matplotlib": "plots",
+    "mlflow": "mlflow",
+    "opentelemetry": "opentelemetry",
+    "polars": "frames",
+    "psycopg": "postgres",
+    "sentence_transformers": "gpu",
+    "torch": "gpu",
+    "transformers": "gpu",
+}
+
+
+def require(*packages: str) -> None:
+    """Refuse, with what to install, where one of these packages is not here."""
+    for package in packages:
+        if not is_here(package):
+            raise missing(package)
+
+
+def import_optional(package: str) -> Any:
+    """The package, or an error that says how to install it."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise missing(package, error) from error
+
+
+def is_here(package: str) -> bool:
+    """Whether the package is installed; it is not imported."""
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
+
+
+def missing(package: str, error: ImportError | None = None) -> MissingDependencyError:
+    """What to say where a package is not here, or cannot be imported."""
+    extra = EXTRA_OF.get(package)
+    broken = error is not None and not isinstance(error, ModuleNotFoundError)
+    why = f"cannot be imported: {error}" if broken else "is not installed"
+    wanted = f"'{DISTRIBUTION}[{extra}]'" if extra else package.replace("_", "-")
+    needed = f"the extra {extra}" if extra else f"the package {package}"
+    named = f"the package {package} {why}" if extra else f"which {why}"
+    return MissingDependencyError(
+        f"this needs {needed}{': ' if extra else ', '}{named}", hint=f"pip install {wanted}"
+    )
+
+
+def explained(error: ImportError) -> MissingDependencyError | None:
+    """The same for an import that failed; None where it is of no package that an extra brings."""
+    package = (error.name or "").partition(".")[0]
+    return missing(package, error) if package in EXTRA_OF else None

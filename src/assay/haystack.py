@@ -1,0 +1,73 @@
+"""How does a pipeline of Haystack search with assay?
+
+>>> from assay.haystack import AssayRetriever  # doctest: +SKIP
+>>> pipeline.add_component("retriever", AssayRetriever("papers/.assay", k=5))  # doctest: +SKIP
+
+Haystack reads the annotations of ``run``, so they must not be texts here.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import UsageError
+from assay.passages import K, found, needs, opened
+
+try:
+    from haystack import Document, component, default_from_dict, default_to_dict
+except ImportError as problem:
+    raise needs("haystack-ai", problem) from problem
+
+if TYPE_CHECKING:
+    from assay.app.interface import Assay
+
+
+@component
+class AssayRetriever:
+    """Finds passages of a workspace or a service as documents of Haystack.
+
+    ``assay`` is a ``Workspace``, a ``Client``, the folder of a workspace or the address of a
+    service; only a folder or an address can be written into the file of a pipeline. ``k`` is the
+    number of passages, ``options`` are options of a search by name.
+    """
+
+    def __init__(
+        self,
+        assay: "Assay | str | Path",
+        k: int = K,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.place = str(assay) if isinstance(assay, str | Path) else None
+        self.assay = opened(assay)
+        self.k = k
+        self.options = dict(options or {})
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, k: int | None = None) -> dict[str, list[Document]]:
+        """The best passages for a query."""
+        passages = found(self.assay, query, self.k if k is None else k, self.options)
+        return {
+            "documents": [
+                Document(
+                    id=one.chunk_id, content=one.text, score=one.score, meta=dict(one.metadata)
+                )
+                for one in passages
+            ]
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The component as the file of a pipeline has it."""
+        if self.place is None:
+            raise UsageError(
+                "an opened workspace cannot be written into a file",
+                hint="make the retriever with the folder or the address",
+            )
+        written: dict[str, Any] = default_to_dict(
+            self, assay=self.place, k=self.k, options=self.options
+        )
+        return written
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "AssayRetriever":
+        """The component that a file describes."""
+        made: AssayRetriever = default_from_dict(cls, data)
+        return made

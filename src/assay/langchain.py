@@ -1,0 +1,44 @@
+"""How does a chain of LangChain search with assay?
+
+>>> from assay.langchain import AssayRetriever  # doctest: +SKIP
+>>> retriever = AssayRetriever(assay="papers/.assay", k=5)  # doctest: +SKIP
+>>> retriever.invoke("dose in renal impairment")[0].metadata["doc_id"]  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.passages import K, found, needs, opened
+
+try:
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+except ImportError as problem:
+    raise needs("langchain-core", problem) from problem
+
+
+class AssayRetriever(BaseRetriever):
+    """Finds passages of a workspace or a service as documents of LangChain.
+
+    ``assay`` is a ``Workspace``, a ``Client``, the folder of a workspace or the address of a
+    service; ``k`` the number of passages; ``options`` are options of a search by name.
+    """
+
+    assay: Any
+    k: int = K
+    options: dict[str, Any] = {}  # noqa: RUF012 - pydantic copies it
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Open the workspace or the service."""
+        super().model_post_init(context)
+        self.assay = opened(self.assay)
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return [
+            Document(page_content=one.text, id=one.chunk_id, metadata=dict(one.metadata))
+            for one in found(self.assay, query, self.k, self.options)
+        ]

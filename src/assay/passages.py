@@ -1,0 +1,84 @@
+"""Which passages does a retriever of another library find, and where?
+
+``assay.langchain``, ``assay.llamaindex`` and ``assay.haystack`` each have an ``AssayRetriever``
+over a workspace or a service; what they have in common is here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from assay.app.interface import Assay
+
+K = 10
+log = logging.getLogger("assay.passages")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A passage as another library takes it: an id, a text, a score and flat metadata."""
+
+    chunk_id: str
+    doc_id: str
+    text: str
+    score: float
+    metadata: Mapping[str, Any]
+
+
+def opened(place: Assay | str | Path) -> Assay:
+    """The workspace in a folder, the service at an address, or what was opened before."""
+    if not isinstance(place, (str, Path)):
+        return place
+    if isinstance(place, str) and place.startswith(("http://", "https://")):
+        from assay.client import Client
+        from assay.settings import configure
+
+        settings = configure({"server": place})
+        return Client(place, key=settings.api_key, settings=settings)
+    from assay.app.workspace import open_workspace
+
+    return open_workspace(place)
+
+
+def found(assay: Assay, query: str, k: int, options: Mapping[str, Any]) -> list[FoundPassage]:
+    """The best passages for a query; none where the search finds nothing about it.
+
+    The document's own metadata comes first, so that none of it can pass for a field of ours.
+    """
+    response = assay.search(query, **{"k": k, **options})
+    for name in response.component_errors:
+        log.warning("searched without a component: %s", name)
+    return [
+        FoundPassage(
+            hit.chunk.chunk_id,
+            hit.chunk.doc_id,
+            hit.chunk.text,
+            hit.score,
+            {
+                **hit.chunk.metadata,
+                "chunk_id": hit.chunk.chunk_id,
+                "doc_id": hit.chunk.doc_id,
+                "title": hit.chunk.title,
+                "section": hit.chunk.section_label,
+                "source": hit.chunk.source,
+                "score": hit.score,
+                "rank": hit.rank,
+            },
+        )
+        for hit in response.results
+    ]
+
+
+def needs(package: str, problem: ImportError) -> MissingDependencyError:
+    """What to say where the other library is not there."""
+    return MissingDependencyError(
+        f"this needs the package {package}, which cannot be imported: {problem}",
+        hint=f"install it with: pip install {package}",
+    )

@@ -1,0 +1,218 @@
+"""How does a test fail where search got worse?
+
+    @pytest.mark.assay("test_set_v1", baseline="baseline", limits=["Recall@10=5%"])
+    def test_search_is_no_worse(assay_check):
+        assert assay_check.result["nDCG@10"] > 0.7
+
+The marker runs the test set, or finds the run that has the answer already, and holds it against the
+baseline, a stored run or a file of figures. Where the gate does not pass, the test fails with its
+ruling before its own lines run; the fixture ``assay_check`` has the run and the report. ``pytest
+--assay-tag-baseline`` makes the present runs the baselines instead.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    from assay.app.workspace import Workspace
+    from assay.client import Client
+    from assay.evaluation.gate import GateReport
+    from assay.evaluation.result import EvaluationResult
+    from assay.model.runs import RunInfo
+
+MARKER = "assay"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a marker asks for; see ``assay.EvaluationRequest`` and ``assay.app.gate.GateRequest``.
+
+    ``options`` are those of the search, ``retriever`` is ``module:function`` of another engine.
+    ``inconclusive`` says what becomes of a test that cannot be decided.
+    """
+
+    test_set: str
+    baseline: str = "baseline"
+    limits: str | Sequence[str] = ()
+    non_inferiority: bool = False
+    latency_repeats: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    retriever: str | None = None
+    part: Literal["evaluation", "holdout", "all"] | None = None
+    use_cache: bool = True
+    inconclusive: Literal["fail", "skip", "pass"] = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A run of a test set, and how it stands against its baseline; None where it became that."""
+
+    run: RunInfo
+    result: EvaluationResult
+    report: GateReport | None
+
+
+_CHECKED = pytest.StashKey[Checked]()
+_OPENED = pytest.StashKey["Workspace | Client"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Where the workspace is, and whether its runs become baselines."""
+    group = parser.getgroup("assay", "search quality")
+    group.addoption("--assay-home", metavar="FOLDER", help="The workspace; as the ini assay_home.")
+    group.addoption(
+        "--assay-tag-baseline",
+        action="store_true",
+        help="Tag the runs of marked tests as their baselines instead of comparing them.",
+    )
+    parser.addini("assay_home", "The folder of the workspace, seen from the root of the tests.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say what the marker is for."""
+    names = str(inspect.signature(Wanted)).removesuffix(" -> None")
+    config.addinivalue_line(
+        "markers", f"{MARKER}{names}: run a test set and fail where it is worse than a baseline."
+    )
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the workspace."""
+    if (opened := config.stash.get(_OPENED, None)) is not None:
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def assay_workspace(pytestconfig: pytest.Config) -> Workspace | Client:
+    """The workspace of the tests, or the service that its settings name."""
+    return _workspace(pytestconfig)
+
+
+@pytest.fixture
+def assay_check(request: pytest.FixtureRequest) -> Checked:
+    """The run that the marker of this test asks for, and its report; nothing fails here."""
+    if request.node.get_closest_marker(MARKER) is None:
+        raise pytest.UsageError(
+            f"{request.node.name}: the fixture assay_check needs the marker: "
+            f'@pytest.mark.{MARKER}("TEST SET")'
+        )
+    return _checked(request.node)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Let a marked test fail before its own lines, where the gate does not pass."""
+    if pyfuncitem.get_closest_marker(MARKER) is None:
+        return
+    from assay.evaluation.gate import GateOutcome
+    from assay.render.gate import gate_text
+
+    checked, wanted = _checked(pyfuncitem), _wanted(pyfuncitem)
+    report = checked.report
+    if report is None or report.outcome is GateOutcome.PASSED:
+        return
+    if report.outcome is GateOutcome.INCONCLUSIVE and wanted.inconclusive == "skip":
+        pytest.skip(gate_text(report))
+    if report.outcome is GateOutcome.FAILED or wanted.inconclusive == "fail":
+        pytest.fail(gate_text(report), pytrace=False)
+
+
+def _wanted(item: pytest.Item) -> Wanted:
+    marker = item.get_closest_marker(MARKER)
+    assert marker is not None
+    try:
+        return Wanted(*marker.args, **marker.kwargs)
+    except TypeError as error:
+        said = str(error).replace("Wanted.__init__()", f"the marker {MARKER}")
+        raise pytest.UsageError(f"{item.nodeid}: {said}") from None
+
+
+def _checked(item: pytest.Item) -> Checked:
+    """The run and the report of a test, made once."""
+    from assay.errors import AssayError
+
+    if (known := item.stash.get(_CHECKED, None)) is not None:
+        return known
+    problem = ""
+    try:
+        found = _check(item.config, _wanted(item))
+    except AssayError as error:
+        problem = f"assay: {error}"
+    if problem:  # out here, so that no chain of errors is shown
+        pytest.fail(problem, pytrace=False)
+    item.stash[_CHECKED] = found
+    item.user_properties.append(("assay_run", found.run.run_id))
+    return found
+
+
+def _check(config: pytest.Config, wanted: Wanted) -> Checked:
+    """Run the test set, then compare it, or make it the baseline."""
+    from assay.app.evaluation import EvaluationRequest
+    from assay.app.gate import usual_baseline
+    from assay.errors import UnknownRunError, UsageError
+
+    workspace = _workspace(config)
+    request = EvaluationRequest(
+        test_sets=(_place(config, wanted.test_set),),
+        options=wanted.options,
+        retriever=wanted.retriever,
+        part=wanted.part,
+        use_cache=wanted.use_cache,
+    )
+    made = workspace.evaluate(request).runs[0]
+    run = made.info
+    if config.getoption("--assay-tag-baseline"):
+        if wanted.baseline.endswith(".json"):
+            raise UsageError(
+                f"{wanted.baseline} is a file, which no run can be tagged with",
+                hint=f"assay eval show {run.run_id} --json > {wanted.baseline}",
+            )
+        return Checked(workspace.runs.tag(run.run_id, wanted.baseline), made.result, None)
+    try:
+        report = workspace.gate(
+            _place(config, wanted.baseline),
+            run.run_id,
+            limits=wanted.limits,
+            non_inferiority=wanted.non_inferiority,
+            latency_repeats=wanted.latency_repeats,
+        )
+    except UnknownRunError as error:
+        other = usual_baseline(workspace, run.run_id)
+        raise UsageError(
+            f"{error.message}: there is nothing to hold the run against",
+            hint="pytest --assay-tag-baseline makes this run the baseline"
+            + (f"; assay eval tag {other} {wanted.baseline} an earlier one" if other else ""),
+        ) from None
+    return Checked(run, made.result, report)
+
+
+def _place(config: pytest.Config, name: str) -> str:
+    """A name; the whole path where it is that of a file below the root of the tests."""
+    path = config.rootpath / name
+    return str(path) if path.exists() else name
+
+
+def _workspace(config: pytest.Config) -> Workspace | Client:
+    """The workspace, opened once for all tests."""
+    if _OPENED not in config.stash:
+        from assay.settings import configure
+
+        home = config.getoption("--assay-home") or config.getini("assay_home") or None
+        flags = {} if home is None else {"home": config.rootpath / Path(home)}
+        settings = configure(flags, folder=config.rootpath)
+        if settings.server is not None and home is None:
+            from assay.client import connect
+
+            config.stash[_OPENED] = connect(settings)
+        else:
+            from assay.app.workspace import Workspace
+
+            config.stash[_OPENED] = Workspace(settings)
+    return config.stash[_OPENED]

@@ -1,0 +1,1 @@
+"""The steps, a file per format."""

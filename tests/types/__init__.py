@@ -1,0 +1,1 @@
+"""What may a program write, and what does a type checker refuse?"""

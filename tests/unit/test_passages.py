@@ -1,0 +1,138 @@
+"""Do LangChain, LlamaIndex and Haystack search with assay as with any retriever of theirs?
+
+The real packages are tried where they are installed (the extra ``adapters``).
+"""
+
+# mypy: disable-error-code="misc, untyped-decorator"
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import assay
+from assay.app.workspace import Workspace
+from assay.errors import MissingDependencyError, MissingFileError, UsageError
+from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.passages import found, opened
+from assay.settings import configure
+from tests.unit.http.process import ServiceProcess
+
+WORDS_ONLY = {"splade_model": "none", "dense_model": "none", "components": "bm25"}
+ROWS = [
+    {"doc_id": "d1", "title": "Zolpidem", "text": "Zolpidem is taken at bedtime, 5 mg.",
+     "metadata": {"year": 2019, "doc_id": "forged", "score": 99}},
+    {"doc_id": "d2", "title": "Cetirizine", "text": "Cetirizine relieves itching; 10 mg a day."},
+]  # fmt: skip
+QUERIES = TestSet("two", "v1", (
+    GoldenQuery("q1", "zolpidem at bedtime", relevant_docs=(Judgment("d1", 1),)),
+    GoldenQuery("q2", "cetirizine itching", relevant_docs=(Judgment("d2", 1),)),
+))  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    home = tmp_path_factory.mktemp("passages") / "home"
+    with Workspace(configure({"home": home, **WORDS_ONLY})) as made:
+        made.add_documents(ROWS)
+        yield made
+
+
+def test_metadata_of_a_document_cannot_pass_for_ours(workspace: Workspace) -> None:
+    (first, *_) = found(workspace, "zolpidem", 3, {})
+    assert first.metadata["doc_id"] == first.doc_id == "d1"
+    assert first.metadata["score"] == first.score != 99
+    assert (first.metadata["year"], first.metadata["title"]) == (2019, "Zolpidem")
+    assert len(found(workspace, "mg", 1, {})) == 1
+
+
+def test_a_place_is_a_folder_an_address_or_what_was_opened(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    assert opened(workspace) is workspace
+    assert getattr(opened("http://127.0.0.1:1"), "address", "") == "http://127.0.0.1:1"
+    with pytest.raises(MissingFileError, match="there is no workspace"):
+        opened(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["langchain", "llamaindex", "haystack"])
+def test_a_library_that_is_not_there_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = {"langchain": "langchain_core", "llamaindex": "llama_index"}.get(name, name)
+    for module in [one for one in sys.modules if one.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"assay.{name}", raising=False)
+    with pytest.raises(MissingDependencyError, match="pip install"):
+        importlib.import_module(f"assay.{name}")
+
+
+def test_a_retriever_for_langchain(workspace: Workspace) -> None:
+    pytest.importorskip("langchain_core")
+    from langchain_core.runnables import RunnableLambda
+
+    from assay.langchain import AssayRetriever
+
+    retriever = AssayRetriever(assay=workspace, k=1)
+    (document,) = retriever.invoke("zolpidem")
+    assert document.metadata["doc_id"] == "d1"
+    assert document.page_content.startswith("Zolpidem")
+    (again,) = asyncio.run(retriever.ainvoke("zolpidem"))
+    assert again == document
+    chain = retriever | RunnableLambda(lambda found: [one.id for one in found])
+    assert chain.invoke("cetirizine") == ["d2:chunk_0"]
+    assert assay.evaluate(retriever, QUERIES, "MRR")["MRR"] == 1.0
+    with pytest.raises(UsageError):
+        AssayRetriever(assay=workspace, options={"colour": "red"}).invoke("zolpidem")
+
+
+def test_a_retriever_for_llama_index(workspace: Workspace) -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.llms.mock import MockLLM
+    from llama_index.core.query_engine import RetrieverQueryEngine
+
+    from assay.llamaindex import AssayRetriever
+
+    retriever = AssayRetriever(workspace, k=1, collapse=True)
+    (node,) = retriever.retrieve("zolpidem")
+    assert (node.node.ref_doc_id, node.node_id) == ("d1", "d1:chunk_0")
+    engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
+    for system in (retriever, engine):
+        assert assay.evaluate(system, QUERIES, "MRR")["MRR"] == 1.0
+
+
+def test_a_component_for_haystack(workspace: Workspace) -> None:
+    pytest.importorskip("haystack")
+    from haystack import Pipeline
+
+    from assay.haystack import AssayRetriever
+
+    component = AssayRetriever(workspace, k=1)
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", component)
+    (document,) = pipeline.run({"query": "zolpidem"})["retriever"]["documents"]
+    assert (document.id, document.meta["doc_id"]) == ("d1:chunk_0", "d1")
+    assert assay.evaluate(pipeline, QUERIES, "MRR")["MRR"] == 1.0
+    with pytest.raises(UsageError, match="cannot be written"):
+        component.to_dict()
+    written = AssayRetriever(workspace.home, k=2).to_dict()
+    again: Any = AssayRetriever.from_dict(written)
+    assert (again.k, again.place) == (2, str(workspace.home))
+    again.assay.close()
+
+
+@pytest.mark.slow
+def test_a_service_is_searched_as_a_workspace_is(workspace: Workspace) -> None:
+    here = found(workspace, "zolpidem", 2, {})
+    environ = {f"ASSAY_{name.upper()}": value for name, value in WORDS_ONLY.items()}
+    with ServiceProcess(workspace.home, **environ) as process:
+        service: Any = opened(process.address)
+        try:
+            assert found(service, "zolpidem", 2, {}) == here
+        finally:
+            service.close()

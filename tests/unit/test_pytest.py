@@ -1,0 +1,143 @@
+"""Does a marked test fail where search got worse, and only there? pytest runs for real."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from assay.app.workspace import Workspace
+from assay.settings import configure
+from tests.unit.app.results import DOCUMENTS
+
+pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.slow
+
+SETTINGS = "dense_model: none\nsplade_model: none\nresamples: 200\ncomponent_timeout_ms: 20000\n"
+GOLDEN = {
+    "name": "golden",
+    "version": "v1",
+    "queries": [
+        {
+            "query_id": name,
+            "query_text": text,
+            "relevant_docs": [{"doc_id": one, "grade": 2} for one in ids],
+        }
+        for name, text, ids in (
+            ("q1", "headache", ("d1", "d2")),
+            ("q2", "diabetes", ("d4", "d5")),
+            ("q3", "cholesterol", ("d3",)),
+        )
+    ],
+}
+TEST = """
+import pytest
+
+@pytest.mark.assay("golden.json"{more})
+def test_search(assay_check):
+    print("its own lines ran with", assay_check.result["Recall@10"])
+"""
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a workspace; made before pytester, which forgets what is imported under it."""
+    folder = tmp_path_factory.mktemp("team")
+    (folder / "assay.yaml").write_text(SETTINGS)
+    settings = configure({"home": folder / "search"}, environ={}, folder=folder)
+    with Workspace(settings) as opened:
+        opened.add_documents(DOCUMENTS)
+    return folder
+
+
+@pytest.fixture
+def project(workspace: Path, pytester: pytest.Pytester) -> pytest.Pytester:
+    """A project with a workspace and a test set, as a team has it."""
+    shutil.copytree(workspace, pytester.path, dirs_exist_ok=True)
+    (pytester.path / "golden.json").write_text(json.dumps(GOLDEN))
+    pytester.makeini("[pytest]\nassay_home = search\naddopts = --strict-markers -W error\n")
+    return pytester
+
+
+def ran(project: pytest.Pytester, more: str = "", *flags: str) -> pytest.RunResult:
+    project.makepyfile(TEST.replace("{more}", more))
+    return project.runpytest_subprocess("-p", "assay.pytest", "-s", *flags)
+
+
+def test_a_run_is_held_against_its_baseline(project: pytest.Pytester) -> None:
+    first = ran(project)
+    first.assert_outcomes(errors=1)
+    first.stdout.fnmatch_lines(["*nothing to hold the run against*--assay-tag-baseline*"])
+    tagged = ran(project, "", "--assay-tag-baseline")
+    tagged.assert_outcomes(passed=1)
+    tagged.stdout.fnmatch_lines(["*its own lines ran with 1.0*"])
+    ran(project).assert_outcomes(passed=1)
+
+    worse = ran(project, ', options={"depth": 1}')
+    worse.assert_outcomes(failed=1)
+    worse.stdout.fnmatch_lines(
+        [
+            "gate failed: * against *",
+            "*Recall@10=5%: it got worse by 0.3333 (33.33% of the baseline); 5% is allowed",
+            "*q1: 1.0000 * 0.5000",
+        ]
+    )
+    assert "its own lines" not in worse.stdout.str()
+    assert "Traceback" not in worse.stdout.str()
+    allowed = ran(
+        project, ', options={"depth": 1}, limits=["Recall@10=50%", "latency_p95<60000ms"]'
+    )
+    allowed.assert_outcomes(passed=1)
+    slow = ran(project, ', limits="latency_p95<0.0001ms"')
+    slow.assert_outcomes(failed=1)
+    slow.stdout.fnmatch_lines(["*latency_p95<0.0001ms: queries took * ms; 0.0001 ms is allowed"])
+
+
+def test_what_cannot_be_decided_fails_unless_told_otherwise(project: pytest.Pytester) -> None:
+    ran(project, "", "--assay-tag-baseline").assert_outcomes(passed=1)
+    (project.path / "base.json").write_text(json.dumps({"metrics": {"recall_at_10": 0.0}}))
+    zero = ', baseline="base.json"'
+    for more, outcome in (
+        (zero, {"failed": 1}),
+        (f'{zero}, inconclusive="skip"', {"skipped": 1}),
+        (f'{zero}, inconclusive="pass"', {"passed": 1}),
+    ):
+        found = ran(project, more)
+        found.assert_outcomes(**outcome)
+    refused = ran(project, zero, "--assay-tag-baseline")
+    refused.stdout.fnmatch_lines(["*base.json is a file, which no run can be tagged with*"])
+
+
+def test_an_engine_of_ones_own_is_gated(project: pytest.Pytester) -> None:
+    project.makepyfile(mine="def search(query):\n    return ['d1', 'd3', 'd4', 'd5', 'd2']\n")
+    project.makeconftest("import sys\nsys.path.insert(0, '.')\n")
+    own = ', retriever="mine:search"'
+    ran(project, own, "--assay-tag-baseline").assert_outcomes(passed=1)
+    ran(project, own).assert_outcomes(passed=1)
+    project.makepyfile(mine="def search(query):\n    return ['d1']\n")
+    ran(project, own).assert_outcomes(failed=1)
+
+
+def test_mistakes_in_a_marker_are_named(project: pytest.Pytester) -> None:
+    unknown = ran(project, ", limit=5")
+    assert "unexpected keyword argument 'limit'" in unknown.stdout.str() + unknown.stderr.str()
+    ran(project, ', options={"fusin": "rrf"}').stdout.fnmatch_lines(
+        ["assay: 'fusin' is not a search option (did you mean fusion?*"]
+    )
+    project.makepyfile("def test_search(assay_check): pass")
+    bare = project.runpytest_subprocess("-p", "assay.pytest")
+    assert "needs the marker" in bare.stdout.str()
+    listed = project.runpytest_subprocess("-p", "assay.pytest", "--markers")
+    listed.stdout.fnmatch_lines(["@pytest.mark.assay(test_set: *baseline: *limits: *"])
+
+
+def test_a_test_without_a_marker_may_use_the_workspace(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        "def test_search(assay_workspace):\n"
+        "    assert assay_workspace.search('migraine').results[0].chunk.doc_id == 'd2'\n"
+    )
+    project.runpytest_subprocess("-p", "assay.pytest").assert_outcomes(passed=1)
+    elsewhere = project.runpytest_subprocess("-p", "assay.pytest", "--assay-home", "nowhere")
+    elsewhere.assert_outcomes(failed=1)
