@@ -6,8 +6,9 @@ Figures: ``right subject first`` (share of the questions whose first result is a
 ``others lifted`` (how many have a chunk about something else among the first ten that was boosted),
 ``nDCG@10`` of the right chunks, also of a class (``nDCG@10 drug``) or an intent (``nDCG@10 asking
 dosage``), ``several: each in ten`` and ``table in five`` (shares of those classes), ``nothing: said
-so`` (share of the questions about which there is nothing, where search says that), and ``nothing:
-AUROC`` (how well its confidence tells those from the others).
+so`` (share of the questions about which there is nothing, where search says that), ``nothing: said
+wrongly`` (how many with an answer it says that to), and ``nothing: AUROC`` (how well its confidence
+tells those from the others).
 Run this file to see the questions that go wrong: ``python -m reproduce.trust [dev|test]``.
 """
 
@@ -126,15 +127,20 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
         "nothing: said so": share(
             [bool(row.response.nothing_about) for row in rows if row.question.kind == NOTHING]
         ),
+        "nothing: said wrongly": float(sum(bool(row.response.nothing_about) for row in there)),
         "nothing: AUROC": _told_apart(rows),
     }
     return found | _by_group(_gains(there, pairs), there)
 
 
 def _told_apart(rows: list[Asked]) -> float:
-    """How well the confidence of a search tells questions with an answer from those without."""
+    """How well the confidence of a search tells questions with an answer from those without.
+
+    One that is not judged, since it names a document, is sure.
+    """
     there = [bool(row.question.documents) for row in rows]
-    value = auroc(there, [row.response.confidence or 0.0 for row in rows]).value
+    sure = (row.response.confidence for row in rows)
+    value = auroc(there, [1.0 if one is None else one for one in sure]).value
     return round(value or 0.0, 4)
 
 

@@ -3,7 +3,8 @@
 ``sh`` blocks run in one folder in the order of the navigation, by words only so that it is quick;
 ``python`` blocks run in the same folder, and those that follow each other are cells of one
 notebook. Of ``text`` blocks and of the README, each command runs on its own, unless ``ELSEWHERE``
-says what it needs that is not here; ``tests/unit/test_docs.py`` looks at the words of those.
+says what it needs that is not here; ``tests/unit/test_docs.py`` looks at the words of those. ``py``
+blocks need an extra or a project of the reader.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def test_the_tutorial_of_python_draws(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra plots is not installed")
     page = "tutorial/python.md"
     cells = [body for _, body in blocks(page, "python")]
-    (plots,) = [body for _, body in blocks(page, "text") if body.startswith("from assay import")]
+    (plots,) = [body for _, body in blocks(page, "py") if body.startswith("from assay import")]
     (gate,) = [cell for cell in cells if "workspace.gate(" in cell]
     before = cells[: cells.index(gate)]
     place = folder / "drawn"

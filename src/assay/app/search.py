@@ -93,8 +93,6 @@ def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) ->
     from assay.model.sections import section_of
 
     yield from incomplete(assay)
-    if not response.results:
-        yield from _without(changes)
     wanted = changes.get("section") or ()
     if not response.results and wanted:
         known = assay.sections()
@@ -102,14 +100,6 @@ def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) ->
             more = "" if len(known) <= MOST_SECTIONS else ", ..."
             listed = ", ".join(known[:MOST_SECTIONS]) + more
             yield f"no document has a section {wanted[0]!r:.60}; known: {listed}"
-
-
-def _without(changes: Mapping[str, Any]) -> Iterator[str]:
-    """What to do where conditions on metadata may have left nothing."""
-    fields = dict.fromkeys(one.field for one in changes.get("filter") or ())
-    if fields:
-        named = ",".join(fields)
-        yield f"nothing passes the filters; without them, --facets {named} shows what there is"
 
 
 def incomplete(assay: Assay) -> Iterator[str]:

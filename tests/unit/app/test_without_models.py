@@ -125,7 +125,7 @@ def test_an_index_of_models_is_not_taken_apart_where_they_are_missing(
             (bare / "documents" / f"{action}.txt").write_text(f"a text for {action}")
             workspace.ingest(bare / "documents", index=False)
             with pytest.raises(MissingModelError):
-                workspace.write_index(action)  # type: ignore[arg-type]
+                workspace.write_index(action)
         assert workspace.index_card()["models"] == made
         assert workspace.search("aspirin").degraded
 
