@@ -71,7 +71,9 @@ def test_figures_of_a_part() -> None:
 
 
 def test_nothing_said_of_a_subject_that_is_there_is_counted() -> None:
-    documents = [(Document("alfa", "10 mg"), (chunk("alfa"),))]
+    documents: list[tuple[Document, tuple[Chunk, ...]]] = [
+        (Document("alfa", "10 mg"), (chunk("alfa"),))
+    ]
     assert trust.figures([asked(DOSE)], documents)["nothing: said wrongly"] == 1
     assert trust.figures([asked(DOSE, chunk("alfa"))], documents)["nothing: said wrongly"] == 0
 
