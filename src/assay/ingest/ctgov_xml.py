@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from assay.ingest.json_rows import Row
-from assay.ingest.xml_input import Element
+from assay.ingest.xml_tree import Element
 from assay.model.values import iso_date
 
 ROOT = "clinical_study"

@@ -20,7 +20,6 @@ from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import (
-    Element,
     ElementRules,
     children,
     children_but,
@@ -30,6 +29,7 @@ from assay.ingest.xml_input import (
     read_xml,
 )
 from assay.ingest.xml_tables import is_within_table, xml_table
+from assay.ingest.xml_tree import Element
 from assay.model.document import Document, MetadataValue
 from assay.model.sections import label_of
 from assay.model.values import iso_date

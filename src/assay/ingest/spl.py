@@ -21,16 +21,9 @@ from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import (
-    Element,
-    ElementRules,
-    children,
-    local_line,
-    one_line,
-    plain,
-    read_xml,
-)
+from assay.ingest.xml_input import ElementRules, children, local_line, one_line, plain, read_xml
 from assay.ingest.xml_tables import xml_table
+from assay.ingest.xml_tree import Element
 from assay.model.document import Document, MetadataValue
 from assay.model.sections import LOINC, label_of
 from assay.model.values import iso_date

@@ -174,6 +174,7 @@ def test_what_was_used_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("ASSAY_HOME", str(folder / ".assay"))
     with ModelService() as server:
         monkeypatch.setenv("ASSAY_SPLADE_MODEL", "none")
         monkeypatch.setenv("ASSAY_DENSE_MODEL", f"http+openai:{server.url}#small?price=10")
