@@ -113,6 +113,7 @@ class Frame:
         service = self._service
         task = asyncio.current_task()
         assert task is not None
+        caller: str = exchange.scope["assay.caller"].name
         most = limits.SMALL_BODY_BYTES if path in SIGN_IN_PATHS else limits.MAX_BODY_BYTES
         inbound = Inbound(receive, exchange, task.cancel, most)
         async with AsyncExitStack() as stack:
@@ -120,11 +121,11 @@ class Frame:
             seconds = service.deadline(path)
             await stack.enter_async_context(asyncio.timeout(seconds))
             if not await inbound.begin():
-                await stack.enter_async_context(service.gates["uploads"].slot())
+                await stack.enter_async_context(service.gates["uploads"].slot(caller))
                 await inbound.rest()
             gate = service.gate(exchange.scope["method"], path)
             if gate is not None:
-                await stack.enter_async_context(gate.slot())
+                await stack.enter_async_context(gate.slot(caller))
             await self.application(exchange.scope, inbound.receive, exchange.send)
 
     def _late(self, exchange: Exchange) -> problems.Problem:
