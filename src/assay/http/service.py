@@ -10,6 +10,7 @@ import asyncio
 import math
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -54,7 +55,9 @@ COMPUTING_A_MINUTE = 90
 """Seconds of a core that the requests of one key may take in a minute."""
 JOB_SLOTS, JOB_QUEUE = 16, 16
 ANSWER_SLOTS, ANSWER_QUEUE = 4, 16
-UPLOAD_SLOTS, UPLOAD_QUEUE = 8, 32
+UPLOAD_SLOTS, UPLOAD_QUEUE = 3, 32
+WRONG_KEYS_A_MINUTE = 60
+"""How many wrong keys one address may send; then it is told to wait, whatever it sends."""
 _GATES = {
     "/v1/search": "search",
     "/v1/search/why": "search",
@@ -93,6 +96,10 @@ class Service:
         )
         self.metrics = Metrics()
         self.rates = RateLimiter(settings.rate_limit)
+        self.wrong_keys = RateLimiter(
+            min(settings.rate_limit or WRONG_KEYS_A_MINUTE, WRONG_KEYS_A_MINUTE)
+        )
+        self.bodies: Counter[str] = Counter()
         self._computing = RateLimiter(COMPUTING_A_MINUTE)
         self.stopping = threading.Event()
         self.when_warm: Callable[[], object] = lambda: None
@@ -109,7 +116,7 @@ class Service:
         self._stack.callback(self.jobs.close)
         self.metrics.registry.register(QualityCollector(Gauges(self.workspace)))
         self.page_cache: Cache[tuple[str, ...], Any] = Cache(limits.MAX_COMPUTED_PAGES)
-        self.streams = 0
+        self.streams: Counter[str] = Counter()
         schedule = parse_schedule(settings.schedule)
         self._scheduler = Scheduler(schedule, self.start_scheduled, self.log)
         self._stack.callback(self._scheduler.close)
