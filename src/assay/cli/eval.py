@@ -239,10 +239,10 @@ def list_runs(
     if json_output:
         emit_json(page)
         return
-    if not page.runs:
+    if not page.runs and not page.damaged:
         note("note: there is no run yet: assay eval run --testset NAME makes one")
         return
-    show_tables([runs_table(page.runs)], assay.settings.color)
+    show_tables([runs_table(page.runs, page.notes)], assay.settings.color)
     if page.total > len(page.runs):
         note(
             f"note: {share_of(len(page.runs), page.total, 'run')}; --limit and --offset show others"
