@@ -77,7 +77,10 @@ _OF_CRITERIA = frozenset(
 )
 _OF_AGES = frozenset(analyse("age aged year years old").terms)
 _NAME = re.compile(r"[^\W\d_][^\W_]*(?:[-\u2010\u2011][^\W_]+)*")
-_RIGHT_AFTER = 6  # characters: 12 mg of a drug
+_RIGHT_AFTER = re.compile(
+    r"(?:\s?/\s?\w+)*(?:[\s-]+(?:tablet|capsule|caplet|injection|infusion|patche?|pill|vial|dose)s?)?"
+    r"(?:\s+of)?\s*"
+)  # 12 mg of a drug, a 5 mg capsule of a drug
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -275,7 +278,8 @@ def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     for_all = groups_in(f"{asked.question} {chunk.title} {one.text} {one.columns}")
     if (groups_in(heading) | people_in(one.paragraph)) - for_all:
         return True
-    if is_of_animals(f"{heading} {one.paragraph or one.text}") and not is_of_animals(
+    until = one.paragraph.partition(one.text)[0]  # what a paragraph says later is of later doses
+    if is_of_animals(f"{heading} {until} {one.text}") and not is_of_animals(
         f"{asked.question} {chunk.title}"
     ):
         return True
@@ -303,7 +307,9 @@ def _gives(drugs: set[str], one: Sentence, chunk: Chunk) -> bool:
     if not amounts:
         return any(is_asked for _, is_asked in named)
     for start, end in amounts:
-        after = [is_asked for at, is_asked in named if end <= at <= end + _RIGHT_AFTER]
+        near = _RIGHT_AFTER.match(one.text, end)
+        last = near.end() if near else end
+        after = [is_asked for at, is_asked in named if end <= at <= last]
         before = [is_asked for at, is_asked in named if at < start]
         if (after or before[-1:] or [named[0][1]])[0]:
             return True

@@ -29,20 +29,23 @@ _MONEY = r"\b(?:dollars?|euros?|pounds? sterling|USD|EUR|GBP|CHF)\b"
 
 _NUMBER = (
     r"(?:(?:\d[\d,.\u00b7]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve"
-    r"|half(?: an?)?|single))(?:[\s\u00a0]+(?:million|thousand))?)"
+    r"|half(?: an?)?|single))(?:[\s\u00a0]+(?:billion|million|thousand))?)"
 )
 _GIVEN = (
-    r"(?:mg|milligrams?|g|grams?|[mµμu]c?g|micrograms?|ng|ml|millilit(?:er|re)s?|m?iu|units?|u|meq|mmol|mci"
-    r"|mbq|tablets?|tabs?|capsules?|caps|caplets?|puffs?|inhalations?|actuations?|drops?|sprays?"
+    r"(?:mg|milligrams?|g|gm|grams?|[mµμu]c?g|micrograms?|ng|ml|millilit(?:er|re)s?|[mk]?ius?"
+    r"|i\.\s?u\.|(?:international\s+)?units?|u|cfu|meq|mmol|[mµμ]ci|[kmg]bq|tablets?|tabs?|capsules?|caps|caplets?|puffs?|inhalations?|actuations?|drops?|sprays?"
     r"|teaspoon\w*|tablespoon\w*|patch(?:es)?|injections?|vials?|ampoules?|lozenges?|sachets?"
     r"|suppositor\w+|capfuls?|scoops?|pills?|applications?|doses)"
 )
 _MIXED = (
     r"(?:%|percent)\s+(?:\w+\s+)?(?:cream|foam|gel|lotion|ointment|solution|drops|shampoo|spray)"
 )
-_NO_CONCENTRATION = r"(?!\s*/\s*(?:[dµμm]?l|min)\b)(?![^\W_])"
+_NO_CONCENTRATION = (
+    r"(?!\s*(?:/|\bper\b)\s*(?:100\s*)?(?:[dµμmn]?l|min|(?:deci|micro|milli)?lit(?:er|re)|mol|g)\b)"
+    r"(?![^\W_])"
+)
 _AMOUNT = rf"{_NUMBER}[\s\u00a0-]*(?:{_GIVEN}{_NO_CONCENTRATION}|{_MIXED})"
-_RADIATION = rf"{_NUMBER}\s*c?gy\b"
+_RADIATION = rf"{_NUMBER}[\s\u00a0-]*(?:c?gy|gr[ae]ys?)\b"
 _TIME = (
     rf"{_NUMBER}(?:\s*(?:to|and|or|-|\u2013|±)\s*[\d.]+)?[\s\u00a0-]*"
     r"(?:hours?|hrs?|h|days?|d|min(?:utes?)?|weeks?|months?)\b"
@@ -61,17 +64,20 @@ _INCIDENTAL = (
 )
 _DOSE = (
     r"(?<![-\w])(?:dos(?:e|es|age|ages|ing)|posology)\b(?!" + _INCIDENTAL + r")"
-    r"|(?<!by )\bhow (?:much(?! (?:did|does|do|was|were|is|are|more|less)\b)"
+    r"|(?<!by )\bhow (?:much(?! (?:did|does|do|was|were|is(?! in (?:an?|each|every|one)\b)|are|more"
+    r"|less)\b)"
     r"|many (?:mg|milligrams|mcg|micrograms|m?iu|units|tablets|capsules|pills))\b"
 )
 _NO_DOSE = (
     r"\b(?:miss\w*|forg[eo]t\w*|skip\w*|overdos\w*|radi(?:ation|otherapy)|gy|forms?|response|reduced?|cost"
     r"|more|compar\w*|adverse|side effects?|interact\w*|percent\w*|days?)\b"
 )
-_ASKS_DOSE = (
-    rf"\A(?!\W*(?:why|when|does|do|did|is|are|was|were|can|should|which|who|whose|has|have"
-    rf"|how (?!much|many))\b)(?!.*{_NO_DOSE}).*(?:{_DOSE})"
+_ASKS_HOW_MUCH = (
+    r"\A(?!\W*(?:why|when|does|do|did|is|are|was|were|can|should|which|who|whose|has|have"
+    r"|how (?!much|many))\b)"
 )
+_ASKS_DOSE = rf"{_ASKS_HOW_MUCH}(?!.*{_NO_DOSE}).*(?:{_DOSE})"
+_IRRADIATED = r"\b(?:radiation|radiotherapy|irradiation|brachytherapy|c?gy|gr[ae]ys?)\b"
 
 
 class Attribute(NamedTuple):
@@ -131,6 +137,13 @@ ATTRIBUTES = (
         rf"(?i:\b(?:{_DONE}|packed)(?: and \w+)? (?:by|for):?\s+(?:the\s+)?)[A-Z]",
     ),
     DOSE,
+    _attribute(
+        "a dose of radiation",
+        rf"{_ASKS_HOW_MUCH}(?=.*{_IRRADIATED})(?!.*\b(?:response|reduced?|adverse|side effects?)\b)"
+        rf".*(?:{_DOSE}|\bhow many c?(?:gy|gr[ae]ys?)\b)",
+        rf"(?i:{_RADIATION})",
+        "dose dosage dosing radiation radiotherapy gy",
+    ),
     _attribute(
         "a maximum",
         rf"(?=.*\bmax(?:im(?:um|al))?\b)(?:{_ASKS_DOSE})",

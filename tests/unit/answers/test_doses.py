@@ -116,3 +116,50 @@ def test_what_is_said_of_women_does_not_answer_for_men() -> None:
     assert "bleeding" in answerer.answer("adverse events of estradiol", [WOMEN]).text
     assert "bleeding" in answerer.answer("adverse events of estradiol in women", [WOMEN]).text
     assert not answerer.answer("adverse events of estradiol in men", [WOMEN]).text
+
+
+ANAEMIA = passage(
+    "INTERVENTION 1:\n  Darbepoetin\n  Response was a rise of hemoglobin by at least 2 grams per "
+    "deciliter (g/dL).\n  Ferritin had to be 100 mcg per litre.\n"
+    "  Participants received peginesatide plus vitamin K 2,500 international units weekly.\n",
+    "ana",
+    "Anaemia: peginesatide",
+)
+SEEDS = passage(
+    "Lutetium vipivotide: 185 MBq/kg by vein on day 1. External beams gave 54 Gy in 27 fractions.",
+    "lut",
+    "Lutetium vipivotide and external radiotherapy",
+)
+DRUGS_IN_MODELS = passage(
+    "Single-agent XQ 12 (olaparib) dosed orally at 3 mg/day in 21-day cycles. This inhibitor was "
+    "active in animal models of tumours.",
+    "ola",
+    "Olaparib (XQ 12)",
+)
+TWO_IN_ONE = passage(
+    "Participants took bicalutamide 900 milligram (mg) along with 7 mg capsule of dexamethasone.",
+    "two",
+    "Bicalutamide + Dexamethasone",
+)
+CAPSULE = passage(
+    "Silymarin 140mg capsule taken orally twice a day. Blood was drawn at noon.", "sil", "Silymarin"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "says", "does_not"),
+    [
+        ("dose of peginesatide", ANAEMIA, "2,500 international units", "deciliter"),
+        ("What dose of lutetium vipivotide was given?", SEEDS, "185 MBq/kg", "54 Gy"),
+        ("What dose of radiotherapy was given?", SEEDS, "54 Gy", "185 MBq"),
+        ("What dose of olaparib was given?", DRUGS_IN_MODELS, "3 mg/day", ""),
+        ("What dose of dexamethasone was given?", TWO_IN_ONE, "7 mg capsule", ""),
+        ("how much silymarin is in each capsule", CAPSULE, "140mg", ""),
+    ],
+)
+def test_amounts_in_other_units_are_doses_and_concentrations_are_none(
+    question: str, found: Passage, says: str, does_not: str
+) -> None:
+    answer = ExtractiveAnswerer().answer(question, [found])
+    assert says in answer.text, answer.refusal_reason
+    assert not does_not or does_not not in answer.text

@@ -11,6 +11,11 @@ from assay.evidence.attributes import attributes_asked, states_all
     ("question", "states", "does_not"),
     [
         ("dose of zelomab", "Patients receive 15 mg/kg.", "Glucose was 126 mg/dL."),
+        ("dose of zelomab", "Give 300 kBq/kg once.", "Ferritin was 40 nanograms, 12 ng/mL."),
+        ("dose of zelomab", "20,000 IUs weekly", "Albumin of 3 g per deciliter"),
+        ("dose of zelomab", "600 I.U. a day", "TSH of 4 mIU per litre; 30 mg/g creatinine"),
+        ("how much is in each tablet of zelomab", "a 5mg tablet", "each tablet is white"),
+        ("dose of radiotherapy", "40 Gy in 15 fractions", "Zelomab 40 mg"),
         ("zelomab dosing", "Two capsules at night.", "n | 182 | 170"),
         ("how much zelomab", "10 units once daily", "It was given daily in 8 (12%)."),
         ("maximum dose of zelomab", "at most 4 g daily", "The starting dose is 5 mg daily."),
