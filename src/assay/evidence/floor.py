@@ -34,7 +34,7 @@ from assay.evidence.confidence import (
     signals,
     words_of,
 )
-from assay.evidence.gather import called_in, is_of_another, names_of_document
+from assay.evidence.gather import called_in, is_alias, is_of_another, names_of_document
 from assay.evidence.terms import names_nothing
 from assay.evidence.together import (
     NO_INDEX,
@@ -251,7 +251,9 @@ def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[
 
 
 def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
-    return any(name.is_in(names_of_document(one.chunk)) for one in passages)
+    return any(
+        name.is_in(names_of_document(one.chunk)) or is_alias(name, one.chunk) for one in passages
+    )
 
 
 def _is_met(name: Name, passages: Sequence[Passage]) -> bool:

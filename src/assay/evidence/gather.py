@@ -15,7 +15,7 @@ passages of it may have it. Who asks what a patient said is not answered by the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -63,6 +63,10 @@ _NO_DRUG = re.compile(
     r"|resistan\w+|sensiti[sz]\w+|sensitivity|tolerance|uptake)\b",
     re.IGNORECASE,
 )  # insulin sensitizers are not insulin
+_IN_BRACKETS = re.compile(
+    r"(?<![^\W_])((?:[A-Z]|(?=[a-z-]*\d))[\w-]+)[®™]?\s?"
+    r"\(([^\W\d_][\w-]{3,}(?: [^\W\d_]{3,})?)[®™]?\)"
+)  # a name, and one or two words
 _OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
 _SAID = r"(?:\w+\s+){0,3}?(?:complain|describe|feel|felt|mention|report|said|say|tell|told|think)"
 _WHO_SAID = {
@@ -116,7 +120,8 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     passages = _by_speaker(question, passages)
     names = (*asked, *_specific(question, asked, passages))
     terms = _terms(question, names)
-    held = [_held(names, passage) for passage in passages]
+    alias = _aliases(names, passages)
+    held = [_held(names, passage, alias) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
     kept = [
@@ -361,15 +366,42 @@ class _Held:
     by_name: frozenset[Name]
 
 
-def _held(names: Sequence[Name], passage: Passage) -> _Held:
+def _held(names: Sequence[Name], passage: Passage, alias: Mapping[str, set[Name]]) -> _Held:
     chunk = passage.chunk
     called = names_of_document(chunk)
     drugs = _NO_DRUG.sub(" ", called)
     by_name = frozenset(
         name for name in names if name.is_in(drugs if name.kind is Kind.DRUG else called)
     )
+    by_name |= alias.get(chunk.doc_id, set())
     said = (name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text))
     return _Held(by_name | frozenset(said), by_name)
+
+
+def _aliases(names: Sequence[Name], passages: Sequence[Passage]) -> dict[str, set[Name]]:
+    """The names that documents give in brackets after a name they are called by."""
+    found: dict[str, set[Name]] = {}
+    for name in names:
+        for passage in passages:
+            if is_alias(name, passage.chunk):
+                found.setdefault(passage.chunk.doc_id, set()).add(name)
+    return found
+
+
+def is_alias(name: Name, chunk: Chunk) -> bool:
+    """Whether a passage gives a drug's name in brackets after one that its document is called by.
+
+    As in "MK-3475 (pembrolizumab)" of a trial of MK-3475.
+    """
+    if name.kind is not Kind.DRUG or not name.is_in(chunk.text):
+        return False
+    called = names_of_document(chunk)
+    return any(
+        folded(match[1]) not in LIGHT
+        and name.is_in(match[2])
+        and re.search(rf"(?<![^\W_]){re.escape(match[1])}(?![^\W_])", called, re.IGNORECASE)
+        for match in _IN_BRACKETS.finditer(chunk.text)
+    )
 
 
 def _admissible(

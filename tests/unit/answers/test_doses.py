@@ -8,6 +8,7 @@ import pytest
 
 from assay.answers.extractive import ExtractiveAnswerer
 from assay.app.workspace import Workspace
+from assay.evidence.floor import judge
 from assay.model.answers import Passage
 from assay.model.document import Chunk
 from tests.unit.search.corpus import filled
@@ -163,3 +164,31 @@ def test_amounts_in_other_units_are_doses_and_concentrations_are_none(
     answer = ExtractiveAnswerer().answer(question, [found])
     assert says in answer.text, answer.refusal_reason
     assert not does_not or does_not not in answer.text
+
+
+TRIAL_OF_CODE = passage(
+    "INTERVENTION 1:\n  QX4471 60 mg\n  QX4471 (zanubrutinib) 60 mg once daily\n"
+    "INTERVENTION 2:\n  Ibrutinib 420 mg\n  Ibrutinib 420 mg once daily",
+    "NCT09000001",
+    "NCT09000001: QX4471 60 mg; Ibrutinib 420 mg",
+)
+TRIAL_OF_OTHERS = passage(
+    "Strong inhibitors (ketoconazole) 200 mg are not allowed with Ibrutinib 420 mg.",
+    "NCT09000002",
+    "NCT09000002: Ibrutinib 420 mg",
+)
+
+
+def test_a_name_in_brackets_after_a_name_of_the_subject_is_one_of_its_names() -> None:
+    answerer = ExtractiveAnswerer()
+    text = answerer.answer("What dose of zanubrutinib was given?", [TRIAL_OF_CODE]).text
+    assert "60 mg once daily" in text
+    assert "420" not in text
+    assert not answerer.answer("What dose of ketoconazole was given?", [TRIAL_OF_OTHERS]).text
+
+
+def test_a_drug_that_a_trial_names_in_brackets_is_not_only_mentioned() -> None:
+    asked = "What dose of zanubrutinib was given?"
+    assert not judge(asked, [TRIAL_OF_CODE], intents=("dosage",)).nothing
+    asked = "What dose of ketoconazole was given?"
+    assert "only mentioned" in judge(asked, [TRIAL_OF_OTHERS], intents=("dosage",)).nothing
