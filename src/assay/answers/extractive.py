@@ -81,6 +81,7 @@ _RIGHT_AFTER = re.compile(
     r"(?:\s?/\s?\w+)*(?:[\s-]+(?:tablet|capsule|caplet|injection|infusion|patche?|pill|vial|dose)s?)?"
     r"(?:\s+of)?\s*"
 )  # 12 mg of a drug, a 5 mg capsule of a drug
+_ADULTS = re.compile(r"\badults?\b", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -223,7 +224,7 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
         for one in sentences(chunk, chunks):
             if (
                 _may_be_quoted(one, support, asked)
-                and _for_whom(asked) <= groups_in(f"{one.text} {one.columns} {_around(one, chunk)}")
+                and _for_whom(asked) <= groups_in(_says_of_whom(asked, one, chunk))
                 and states_all(f"{one.columns} {one.text}", asked.facts)
                 and (not asked.sides or asked.sides & sides_of(one.text, one.side))
                 and (asked.age is None or covers(one.text, asked.age) is not False)
@@ -241,8 +242,13 @@ def _for_whom(asked: _Asked) -> frozenset[str]:
     return asked.people | (groups_in(asked.question) if asked.is_dose else frozenset())
 
 
-def _around(one: Sentence, chunk: Chunk) -> str:
-    return f"{one.context} {chunk.metadata.get('heading') or ''}"
+def _says_of_whom(asked: _Asked, one: Sentence, chunk: Chunk) -> str:
+    """The texts that say of whom a sentence is; a dose must say so itself, or its heading."""
+    said = f"{one.text} {one.columns} {one.context} {chunk.metadata.get('heading') or ''}"
+    until = (
+        "" if asked.is_dose or _ADULTS.search(one.text) else one.paragraph.partition(one.text)[0]
+    )
+    return f"{said} {until}"
 
 
 def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> frozenset[str]:

@@ -58,6 +58,11 @@ _MOST = (
     r"\b(?:max\w*|exceed\w*|up to|(?:no|not) more than|at most|limit\w*|greater than|higher than"
     r"|above|ceiling|ranges?|ranging)\b"
 )
+_YEARS = r"(?:years?|yrs?|months?)"
+_OF_PEOPLE = (
+    r"(?:adolescents?|adults?|boys|children|cases|girls|infants|individuals|men|mothers|newborns|participants"
+    r"|patients|people|persons|subjects|volunteers|women)"
+)
 _INCIDENTAL = (
     r"(?:[- ](?:adjust|compar|conversion|delay|dense|depend|escalat|find|form|group|increas"
     r"|interrupt|level|limit|modif|proportion|reduc|relat|respon|titrat)\w*)"
@@ -162,6 +167,23 @@ ATTRIBUTES = (
         "whether women or men may",
         r"\A\W*(?:can|may|should|could) (?:women|men|a (?:wo)?man|females?|males?)\b",
         r"(?i:\b(?:wo)?m[ae]n\b|\b(?:fe)?males?\b|pregnan)",
+    ),
+    _attribute(
+        "an age",
+        r"\bhow old\b|\b(?:minimum|maximum|what) ages?\b",
+        rf"(?i:\bage[ds]?\b[^.;]{{0,40}}\d|\d\s*{_YEARS}[- ](?:old|of age)|\d\s*{_YEARS}"
+        rf" (?:and|or) (?:older|over|above|younger)|(?:[<>\u2264\u2265]=?|at least|over|older than)"
+        rf"\s*\d+\s*{_YEARS}(?! (?:ago|after|before|post|prior|since)))",
+        "old age aged year minimum maximum",
+    ),
+    _attribute(
+        "a number of people",
+        rf"\bhow many (?:[\w-]+ ){{0,2}}?{_OF_PEOPLE}\b.*\b(?:had|have|died|dropped|got|became"
+        r"|developed|discontinued|experienced|reported|stopped|suffered|vomited|withdrew)\b",
+        r"(?i:\d\s*/\s*\d|\d\s?%|\d\s?percent"
+        rf"|{_NUMBER}(?: of)?(?: the)?(?: [\w-]+)? {_OF_PEOPLE}\b"
+        r"|\|.*\d|\bn\s?=\s?\d|\b(?:all|none|no) )",
+        "many patients participants subjects people",
     ),
     _ratio("hazard ratio", "HR"),
     _ratio("odds ratio", "OR"),

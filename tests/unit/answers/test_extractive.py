@@ -416,3 +416,46 @@ def test_a_dose_for_some_people_is_quoted_for_them_only() -> None:
     assert ask("dose of ZORVEX in renal impairment", told) == (
         "In renal impairment ZORVEX starts at 5 mg. [1]"
     )
+
+
+COUGH = passage(
+    "In all, 612 children took levodropropizine for cough. Nausea was recorded in 24 patients "
+    "(3.9%). Adults with nausea were 31 patients (5.0%). Nausea is unpleasant to children.",
+    "cough",
+    "Levodropropizine for cough",
+)
+PROSTATE = Passage(
+    Chunk(
+        "NCT09000003:chunk_0",
+        "NCT09000003",
+        "Eligibility\nInclusion Criteria:\n  Rising PSA on two occasions at least\n"
+        "  Men of 45 years or older\n  Ferritin > 30 ng/mL\nExclusion Criteria:\n"
+        "  Surgery within 2 years",
+        title="NCT09000003: Darolutamide",
+        section_label="eligibility",
+    ),
+    1.0,
+    {},
+)
+
+
+def test_how_many_is_answered_with_a_number_of_the_people_in_question() -> None:
+    said = ExtractiveAnswerer().answer("How many children had nausea?", [COUGH]).text
+    assert "Nausea was recorded in 24 patients (3.9%)." in said
+    assert "31 patients" not in said
+    assert "unpleasant" not in said
+
+
+@pytest.mark.parametrize(
+    ("question", "says", "does_not"),
+    [
+        ("How old did men have to be in NCT09000003?", "Men of 45 years or older", "PSA"),
+        ("What ferritin was required in NCT09000003?", "Ferritin > 30 ng/mL", "zzz"),
+    ],
+)
+def test_what_was_required_is_answered_by_a_criterion(
+    question: str, says: str, does_not: str
+) -> None:
+    said = ExtractiveAnswerer().answer(question, [PROSTATE]).text
+    assert says in said
+    assert does_not not in said
