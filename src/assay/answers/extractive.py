@@ -229,7 +229,7 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
                 and (not asked.sides or asked.sides & sides_of(one.text, one.side))
                 and (asked.age is None or covers(one.text, asked.age) is not False)
                 and not (asks_for_dose and _is_of_another(one, chunk, asked.drugs))
-                and not (asked.is_dose and _is_of_others(asked, one, chunk))
+                and not (asked.is_dose and (one.is_result or _is_of_others(asked, one, chunk)))
                 and not (asked.facts and _is_of_nobody(asked, one, chunk))
                 and not _names_another(asked, one.text, chunk)
             ):

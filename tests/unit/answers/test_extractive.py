@@ -459,3 +459,29 @@ def test_what_was_required_is_answered_by_a_criterion(
     said = ExtractiveAnswerer().answer(question, [PROSTATE]).text
     assert says in said
     assert does_not not in said
+
+
+ITCH = Passage(
+    Chunk(
+        "NCT09000004:chunk_1",
+        "NCT09000004",
+        "Results\nOutcome Measurement:\n  Mean Itch Score at Week 8\n  Scores from 0 to 10.\n"
+        "  Time frame: 8 weeks\nResults 1:\n  Arm/Group Title: Nalfurafine 5 ug\n"
+        "  Arm/Group Description: Nalfurafine 5 ug orally each evening\n"
+        "  Mean (Standard Deviation)\n  Unit of Measure: units on a scale  3.87         (0.42)\n",
+        title="NCT09000004: Nalfurafine 5 ug; Placebo",
+        section_label="results",
+    ),
+    1.0,
+    {},
+)
+
+
+def test_a_value_of_a_trial_is_cited_with_its_arm_and_measure() -> None:
+    answerer = ExtractiveAnswerer()
+    said = answerer.answer("What was the mean itch score with nalfurafine at week 8?", [ITCH])
+    assert said.text.startswith("Mean Itch Score at Week 8; Nalfurafine 5 ug; Mean")
+    assert "units on a scale 3.87 (0.42) [1]" in said.text
+    dose = answerer.answer("What dose of nalfurafine was given?", [ITCH]).text
+    assert "orally each evening" in dose
+    assert "3.87" not in dose
