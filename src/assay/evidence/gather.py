@@ -23,13 +23,14 @@ from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.drugs import is_drug
 from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
-from assay.evidence.attributes import DOSE, attributes_asked
+from assay.evidence.attributes import AMOUNT, DOSE, attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.criteria import sides_asked
 from assay.evidence.population import is_of_other_sex, without_groups
 from assay.evidence.terms import Term, lacking, subject_terms
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
+from assay.model.sections import section_of
 
 _TREATMENTS = ("drugs", "brands", "generics", "interventions")
 _CALLED = (*_TREATMENTS, "drug", "brand", "generic", "acronym")
@@ -67,6 +68,22 @@ _IN_BRACKETS = re.compile(
     r"(?<![^\W_])((?:[A-Z]|(?=[a-z-]*\d))[\w-]+)[®™]?\s?"
     r"\(([^\W\d_][\w-]{3,}(?: [^\W\d_]{3,})?)[®™]?\)"
 )  # a name, and one or two words
+_METHODS = frozenset(("interventions", "methods"))
+_SENTENCES = re.compile(r"\n|(?<=[.;])\s")
+_RECOMMENDED = re.compile(
+    r"\b(?:recommended|approved|usual|max(?:imum|imal)?|minimum|safe)\b", re.IGNORECASE
+)
+_GIVEN = re.compile(
+    r"\b(?:administ\w+|given|received?|receiving|injected|injection|infused|infusion|induced|took|taken"
+    r"|bolus|intravenous\w*|subcutaneous\w*|oral(?:ly)?|i\.?v\.?|daily|weekly|once|twice"
+    r"|every|dose of)\b",
+    re.IGNORECASE,
+)
+_NOT_GIVEN = re.compile(
+    r"\b(?:allerg\w+|allowed|equivalent|exclu\w+|ineligib\w+|not|permitted|previous\w*|prior|prohibited"
+    r"|history of)\b",
+    re.IGNORECASE,
+)
 _OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
 _SAID = r"(?:\w+\s+){0,3}?(?:complain|describe|feel|felt|mention|report|said|say|tell|told|think)"
 _WHO_SAID = {
@@ -127,7 +144,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     kept = [
         (passage, one)
         for passage, one in zip(passages, held, strict=True)
-        if _admissible(one, passage.chunk, strict, treatments)
+        if _admissible(question, one, passage.chunk, strict)
         and not _says_the_opposite(question, passage.chunk)
         and not is_of_other_sex(question, f"{passage.chunk.title}\n{passage.chunk.text}")
     ]
@@ -404,14 +421,33 @@ def is_alias(name: Name, chunk: Chunk) -> bool:
     )
 
 
-def _admissible(
-    held: _Held, chunk: Chunk, strict: Sequence[Name], treatments: frozenset[Name]
-) -> bool:
+def _admissible(question: str, held: _Held, chunk: Chunk, strict: Sequence[Name]) -> bool:
     if not strict:
         return True
     if held.met.isdisjoint(strict):
         return False
-    return not (treatments and held.by_name.isdisjoint(strict) and is_of_another(chunk))
+    treatments = [name for name in strict if name.kind is Kind.DRUG]
+    if not treatments or not held.by_name.isdisjoint(strict) or not is_of_another(chunk):
+        return True
+    return any(was_given(question, name, chunk) for name in treatments)
+
+
+def was_given(question: str, name: Name, chunk: Chunk) -> bool:
+    """Whether a dose is asked for, and the methods of a study of other drugs say how it was given.
+
+    What is recommended, or the most that may be given, is no study's to say.
+    """
+    if section_of(chunk.section_label) not in _METHODS or own_drugs(chunk):
+        return False
+    if DOSE not in attributes_asked(question) or _RECOMMENDED.search(question):
+        return False
+    return any(
+        name.is_in(part)
+        and AMOUNT.search(part)
+        and _GIVEN.search(part)
+        and not _NOT_GIVEN.search(part)
+        for part in _SENTENCES.split(chunk.text)
+    )
 
 
 def is_of_another(chunk: Chunk) -> bool:

@@ -192,3 +192,40 @@ def test_a_drug_that_a_trial_names_in_brackets_is_not_only_mentioned() -> None:
     assert not judge(asked, [TRIAL_OF_CODE], intents=("dosage",)).nothing
     asked = "What dose of ketoconazole was given?"
     assert "only mentioned" in judge(asked, [TRIAL_OF_OTHERS], intents=("dosage",)).nothing
+
+
+def of_methods(text: str) -> Passage:
+    chunk = Chunk(
+        "PMC90:chunk_3",
+        "PMC90",
+        text,
+        title="Nefopam versus placebo after thyroidectomy: a randomised trial",
+        section_label="methods",
+    )
+    return Passage(chunk, 1.0, {})
+
+
+ANAESTHESIA = of_methods(
+    "Anaesthesia was induced with remifentanil 1 µg/kg and rocuronium 0.3 mg/kg intravenously. "
+    "Patients taking prednisolone 20 mg daily were excluded. Nefopam 20 mg was infused. "
+    "Ondansetron was at hand."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("What dose of rocuronium was given?", "0.3 mg/kg"),
+        ("What is the recommended dose of rocuronium?", ""),
+        ("maximum dose of rocuronium", ""),
+        ("What dose of prednisolone was given?", ""),
+        ("What dose of ondansetron was given?", ""),
+    ],
+)
+def test_methods_state_the_dose_of_what_was_given_beside_the_subject(
+    question: str, says: str
+) -> None:
+    answer = ExtractiveAnswerer().answer(question, [ANAESTHESIA])
+    assert says in answer.text if says else not answer.text
+    nothing = judge(question, [ANAESTHESIA], intents=("dosage",)).nothing
+    assert bool(nothing) is not bool(says)
