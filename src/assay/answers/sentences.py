@@ -49,7 +49,7 @@ class Sentence:
 
     ``following`` is the sentence after it in the same paragraph. ``side`` is what the heading above
     a criterion says of it, ``announced`` that heading. ``paragraph`` is all that it stands in.
-    ``is_result``: it is a value with what was measured, put together from the lines of a block.
+    A value of a trial's results has its ``arm``, and what was measured for its columns.
     """
 
     text: str
@@ -59,7 +59,7 @@ class Sentence:
     side: Side | None = None
     announced: str = ""
     paragraph: str = ""
-    is_result: bool = False
+    arm: str = ""
 
 
 def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
@@ -78,7 +78,8 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
         if (said := side_of_heading(line)) is not None:
             side, announced = said, ""
         if at in values:
-            found.append(Sentence(values[at], context, is_result=True))
+            measure, arm, value = values[at]
+            found.append(Sentence(value, context, measure, arm=arm))
         elif "|" in line:
             if _is_header(lines, at):
                 columns = line
@@ -100,12 +101,12 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
     return found
 
 
-def _take_values(lines: list[str]) -> dict[int, str]:
-    """The values of a trial's results, by line: what was measured, the arm, how, unit and value.
+def _take_values(lines: list[str]) -> dict[int, tuple[str, str, str]]:
+    """The values of a trial's results, by line: what was measured, the arm, how with the value.
 
     Lines that go into the value above them become empty.
     """
-    found: dict[int, str] = {}
+    found: dict[int, tuple[str, str, str]] = {}
     measure, arm, before, key, value = "", "", "", "", -1
     for at, line in enumerate(lines):
         match = _OF_BLOCK.match(line)
@@ -113,7 +114,7 @@ def _take_values(lines: list[str]) -> dict[int, str]:
             if key == _MEASURE.lower() and line and not measure:
                 measure = line
             elif value >= 0 and line:  # one of several values
-                found[value] = f"{found[value]}; {line}"
+                found[value] = (measure, arm, f"{found[value][2]} {line}")
                 lines[at] = ""
             before = line or before
             continue
@@ -121,12 +122,10 @@ def _take_values(lines: list[str]) -> dict[int, str]:
         if key == _MEASURE.lower():
             measure, arm = match["rest"], ""
         elif key == _ARM.lower():
-            arm = match["rest"]
+            arm = line
         elif key == _UNIT.lower() and arm:
             value = at
-            found[at] = "; ".join(
-                " ".join(part.split()) for part in (measure, arm, before, line) if part
-            )
+            found[at] = (measure, arm, " ".join(f"{before} {line}".split()))
         before = ""
     return found
 

@@ -480,8 +480,46 @@ ITCH = Passage(
 def test_a_value_of_a_trial_is_cited_with_its_arm_and_measure() -> None:
     answerer = ExtractiveAnswerer()
     said = answerer.answer("What was the mean itch score with nalfurafine at week 8?", [ITCH])
-    assert said.text.startswith("Mean Itch Score at Week 8; Nalfurafine 5 ug; Mean")
-    assert "units on a scale 3.87 (0.42) [1]" in said.text
+    assert said.text.startswith(
+        "Mean Itch Score at Week 8 [1] Arm/Group Title: Nalfurafine 5 ug [1] "
+        "Mean (Standard Deviation) Unit of Measure: units on a scale 3.87 (0.42) [1]"
+    )
     dose = answerer.answer("What dose of nalfurafine was given?", [ITCH]).text
     assert "orally each evening" in dose
     assert "3.87" not in dose
+
+
+TINGLING = passage(
+    "Gloves with ice were worn while the drip was running. Tingling was measured with a "
+    "questionnaire of ten items. Feet were looked at, too, and so were hands.",
+    "ice",
+    "Cooling gloves in oncology",
+)
+WASHED = passage(
+    "The hands and feet of workers were washed. Hands and feet were looked at with gloves.",
+    "wash",
+    "Washing at work",
+)
+EVENTS = passage(
+    "Treatment-emergent adverse events after the bath were defined as adverse events that began "
+    "after it. Adverse events after the bath were rash in 4 and dizziness in 2.",
+    "bath",
+    "Balneotherapy",
+)
+
+
+def test_a_document_that_shares_everyday_words_is_not_quoted_beside_the_subject() -> None:
+    asked = "How was tingling of hands and feet measured?"
+    said = ExtractiveAnswerer(gate=0.0).answer(asked, [TINGLING, WASHED])
+    assert said.citations == ("ice:chunk_0",)
+    assert "workers" not in said.text
+    other = ExtractiveAnswerer(gate=0.0).answer("How were hands washed?", [WASHED, TINGLING])
+    assert "workers were washed" in other.text
+
+
+def test_a_definition_does_not_say_which_events_there_were() -> None:
+    answerer = ExtractiveAnswerer(most=1)
+    asked = "treatment-emergent adverse events after the bath"
+    assert answerer.answer(asked, [EVENTS]).text.startswith("Adverse events after the bath were")
+    asked = "how were treatment-emergent adverse events after the bath defined"
+    assert "began after it" in answerer.answer(asked, [EVENTS]).text
