@@ -169,6 +169,16 @@ ATTRIBUTES = (
         r"(?i:\b(?:wo)?m[ae]n\b|\b(?:fe)?males?\b|pregnan)",
     ),
     _attribute(
+        "a schedule",
+        r"\bhow (?:often|frequently|many times (?:an?|per|each) (?:day|week|month|year))\b.*"
+        r"\b(?:administered|applied|dosed|given?|infused|inhaled|injected|instilled|received?|swallowed"
+        r"|taken?|used?)\b",
+        r"(?i:\b(?:once|twice|thrice|daily|weekly|monthly|yearly|nightly|hourly|every|[bt]id|q[di]d?|qhs"
+        r"|(?:per|an?|each) (?:day|week|month|year|night|morning|evening)|q\s?\d{1,2}\s?[hdwm]"
+        r"|days? \d|[\w-]+ times)\b|/\s?(?:day|d|week|wk|month)\b|\b[bt]\.i\.d|\bq\.\s?d)",
+        "often frequently times taken take given give administered used use",
+    ),
+    _attribute(
         "an age",
         r"\bhow old\b|\b(?:minimum|maximum|what) ages?\b",
         rf"(?i:\bage[ds]?\b[^.;]{{0,40}}\d|\d\s*{_YEARS}[- ](?:old|of age)|\d\s*{_YEARS}"
@@ -198,20 +208,32 @@ CALLED_BY_NAME = re.compile(
 
 _SPELLED = ("", "", "two", "three", "four", "five", "six", "seven", "eight")
 _EVERY = re.compile(
-    rf"\bevery (\d{{1,2}}|{'|'.join(filter(None, _SPELLED))}) (hour|day|week|month|year)s?\b",
+    rf"\bevery (\d{{1,2}}|{'|'.join(filter(None, _SPELLED))}) (hour|day|week|month|year)s?\b"
+    r"|\bq\s?(\d{1,2})\s?([hdwmy])\b",
     re.IGNORECASE,
 )
+_UNITS = {unit[0]: unit for unit in ("hour", "day", "week", "month", "year")}
+_IN_A_WEEK = 7
 
 
 def _interval(match: re.Match[str]) -> Attribute:
-    """What is given at this interval: every 6 months, every six months, Q6M."""
-    said, unit = match[1].lower(), match[2].lower()
+    """What is given at this interval: every 3 weeks, every three weeks, Q3W, every 21 days."""
+    said = (match[1] or match[3]).lower()
+    unit = (match[2] or _UNITS[match[4].lower()]).lower()
     number = _SPELLED.index(said) if said in _SPELLED else int(said)
+    often = [_forms(number, unit)]
+    if unit == "week":
+        often.append(_forms(number * _IN_A_WEEK, "day"))
+    elif unit == "day" and number % _IN_A_WEEK == 0:
+        often.append(_forms(number // _IN_A_WEEK, "week"))
+    return Attribute(match[0], _EVERY, re.compile("|".join(often), re.IGNORECASE))
+
+
+def _forms(number: int, unit: str) -> str:
     forms = [str(number), *_SPELLED[number : number + 1]]
     if number == 2:
         forms.append("other")
-    often = rf"\b(?:{'|'.join(filter(None, forms))})[- ]{unit}|\bq\s?{number}\s?{unit[0]}"
-    return Attribute(match[0], _EVERY, re.compile(often, re.IGNORECASE))
+    return rf"\b(?:{'|'.join(filter(None, forms))})[- ]{unit}|\bq\s?{number}\s?{unit[0]}"
 
 
 AMOUNT = re.compile(_AMOUNT, re.IGNORECASE)
