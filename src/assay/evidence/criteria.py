@@ -135,6 +135,18 @@ def side_at_end(chunk: Chunk, others: Sequence[Chunk] = ()) -> Side | None:
     return side_at_start(chunk, others)
 
 
+def without_exclusions(chunk: Chunk, others: Sequence[Chunk] = ()) -> str:
+    """The text of a chunk of criteria without those that keep patients out; of others, all."""
+    if chunk.section_label != _SECTION:
+        return chunk.text
+    side, kept = side_at_start(chunk, others), list[str]()
+    for line in chunk.text.splitlines():
+        side = side_of_heading(line.strip()) or side
+        if side is not Side.EXCLUSION:
+            kept.append(line)
+    return "\n".join(kept)
+
+
 def _begins_section(chunk: Chunk) -> bool:
     """Whether a chunk has the beginning of its section: its heading, or all of a short text."""
     heading = str(chunk.metadata.get("heading") or "").rpartition(" > ")[2]

@@ -15,7 +15,7 @@ passages of it may have it. Who asks what a patient said is not answered by the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,7 +25,7 @@ from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
 from assay.evidence.attributes import AMOUNT, DOSE, attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
-from assay.evidence.criteria import sides_asked
+from assay.evidence.criteria import sides_asked, without_exclusions
 from assay.evidence.population import is_of_other_sex, without_groups
 from assay.evidence.terms import Term, lacking, subject_terms
 from assay.model.answers import Passage
@@ -150,8 +150,9 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
-    on_subject = _on_subject(terms, strict, kept)
-    unmet = () if on_subject or missing else _nearest(terms, [passage for passage, _ in kept])
+    texts = _texts_of(question, passages)
+    on_subject = _on_subject(terms, strict, kept, texts)
+    unmet = () if on_subject or missing else _nearest(terms, [texts(one.chunk) for one, _ in kept])
     kept = on_subject
     if kept and sides_asked(question) and _OF_TRIAL.search(question):
         kept = [one for one in kept if _is_trial_of(terms, one[0].chunk)]
@@ -240,8 +241,23 @@ def _asked_of_all(question: str) -> str:
     return without_groups(question) if DOSE in attributes_asked(question) else question
 
 
+def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], tuple[str, ...]]:
+    """What says which subject a passage has: a dose is not for what keeps patients out."""
+    if DOSE not in attributes_asked(question):
+        return own_texts
+    others = [one.chunk for one in passages]
+
+    def texts(chunk: Chunk) -> tuple[str, ...]:
+        return without_exclusions(chunk, others), *own_texts(chunk)[1:]
+
+    return texts
+
+
 def _on_subject(
-    terms: Sequence[Term], strict: Sequence[Name], kept: Sequence[tuple[Passage, _Held]]
+    terms: Sequence[Term],
+    strict: Sequence[Name],
+    kept: Sequence[tuple[Passage, _Held]],
+    texts_of: Callable[[Chunk], tuple[str, ...]],
 ) -> list[tuple[Passage, _Held]]:
     """The passages that have every term, by themselves or in a document of the asked name."""
     if not terms:
@@ -249,7 +265,7 @@ def _on_subject(
     texts: dict[str, list[str]] = {}
     for passage, held in kept:
         if not held.by_name.isdisjoint(strict):
-            texts.setdefault(passage.chunk.doc_id, []).extend(own_texts(passage.chunk))
+            texts.setdefault(passage.chunk.doc_id, []).extend(texts_of(passage.chunk))
     left = {doc_id: len(lacking(terms, *each)) for doc_id, each in texts.items()}
     having = {doc_id for doc_id, count in left.items() if not count}
     if having:  # the drug's own label may put half of it in other words
@@ -262,7 +278,7 @@ def _on_subject(
     return [
         (passage, held)
         for passage, held in kept
-        if passage.chunk.doc_id in having or not lacking(terms, *own_texts(passage.chunk))
+        if passage.chunk.doc_id in having or not lacking(terms, *texts_of(passage.chunk))
     ]
 
 
@@ -271,9 +287,9 @@ def _is_trial_of(terms: Sequence[Term], chunk: Chunk) -> bool:
     return not chunk.title or not lacking(terms, names_of_document(chunk))
 
 
-def _nearest(terms: Sequence[Term], passages: Sequence[Passage]) -> tuple[str, ...]:
+def _nearest(terms: Sequence[Term], texts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """What the passage with most of the terms lacks."""
-    each = (lacking(terms, *own_texts(passage.chunk)) for passage in passages)
+    each = (lacking(terms, *one) for one in texts)
     return tuple(term.text for term in min(each, key=len, default=()))
 
 

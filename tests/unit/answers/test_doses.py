@@ -229,3 +229,26 @@ def test_methods_state_the_dose_of_what_was_given_beside_the_subject(
     assert says in answer.text if says else not answer.text
     nothing = judge(question, [ANAESTHESIA], intents=("dosage",)).nothing
     assert bool(nothing) is not bool(says)
+
+
+def of_trial(at: int, section: str, text: str) -> Passage:
+    title = "NCT09000005: Hydroxychloroquine 200 mg"
+    return Passage(Chunk(f"h:chunk_{at}", "NCT09000005", text, title, section), 1.0, {})
+
+
+HYDROXYCHLOROQUINE = [
+    of_trial(0, "interventions", "Hydroxychloroquine 200 mg twice daily for four weeks."),
+    of_trial(
+        1,
+        "eligibility",
+        "Inclusion Criteria:\n  Women with endometriosis\nExclusion Criteria:\n"
+        "  Treatment with hydroxychloroquine for lupus within 24 months",
+    ),
+]
+
+
+def test_a_dose_is_not_for_what_keeps_patients_out() -> None:
+    answerer = ExtractiveAnswerer()
+    asked = "dose of hydroxychloroquine for {}"
+    assert "200 mg" in answerer.answer(asked.format("endometriosis"), HYDROXYCHLOROQUINE).text
+    assert not answerer.answer(asked.format("lupus"), HYDROXYCHLOROQUINE).text
