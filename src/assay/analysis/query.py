@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from assay import limits
 from assay.analysis.identifiers import mentions
-from assay.analysis.words import Words, analyse, joined, names
+from assay.analysis.words import Words, analyse, is_time, joined, names
 
 Weights: TypeAlias = defaultdict[tuple[str, str], float]
 """How much each term counts in each field."""
@@ -152,13 +152,14 @@ def _codes(plain: str) -> Iterator[Clause]:
     """The codes and exact numbers of a query: I21.4, L858R, 0.82, 50000 IU.
 
     In a sentence, numbers and names such as IL-18 are words among others: to insist on them cost
-    .005 on SciFact. There, only codes that are nothing else count; names count by themselves.
+    .005 on SciFact. There, only codes that are nothing else count; names count by themselves. How
+    often and when (q12h, 2019) is never a code.
     """
     every = [*names(plain)]
     others = len(analyse(plain).terms) - sum(len(terms) for _, _, terms in every)
     for text, forms, terms in every:
         most = FEW_OTHERS if text[0].isdigit() else 0
-        if others <= most or _STRICT.search(text):
+        if (others <= most or _STRICT.search(text)) and not is_time(text):
             yield Clause(terms, forms, text)
 
 

@@ -7,22 +7,25 @@ that do not, in their own order. Their account says so: the rule ``exact`` with 
 their score grew.
 
 A code may be a name ("5-FU toxicity"), and a section that was asked for need not repeat it: what an
-intent lifts has the codes of its document. That does not hold for amounts.
+intent lifts has the codes of its document. That does not hold for amounts. Where the query names a
+drug, an amount lifts only what names that drug as well: 800 mg of another one is no match.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from assay.analysis.spelling import UNITS
+from assay.analysis.drugs import is_drug, other_names
+from assay.analysis.spelling import folded
+from assay.analysis.words import is_amount, written_words
 from assay.model.document import ChunkLabels
 from assay.search.boost import Boosted
 from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
 
 RULE = "exact"
-_LETTERS = re.compile(r"[^\W\d_]+")
+BETWEEN_CODES = ", "
 
 
 def lift_exact(pool: Sequence[Boosted], exact: Mapping[int, str]) -> Sequence[Boosted]:
@@ -55,9 +58,30 @@ def with_sections(
     return {**exact, **sections}
 
 
-def _is_name(code: str) -> bool:
+def within_drugs(
+    exact: Mapping[int, str],
+    query: str,
+    others: Callable[[str], Sequence[str]],
+    texts: Callable[[Sequence[int]], Mapping[int, str]],
+) -> Mapping[int, str]:
+    """What is exact, without amounts of other drugs than those that the query names.
+
+    ``others`` are the synonyms of a word, ``texts`` what candidates say and are called.
+    """
+    drugs = [word for word in written_words(query) if is_drug(word)]
+    amounts = [key for key, has in exact.items() if not _is_name(has)] if drugs else []
+    if not amounts:
+        return exact
+    names = {folded(name) for drug in drugs for name in (*other_names(drug), *others(drug))}
+    named = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})")
+    found = texts(amounts)
+    of_others = {key for key in amounts if not named.search(folded(found.get(key, "")))}
+    return {key: has for key, has in exact.items() if key not in of_others}
+
+
+def _is_name(codes: str) -> bool:
     """Whether codes are more than numbers and amounts."""
-    return any(word.lower() not in UNITS for word in _LETTERS.findall(code))
+    return not all(map(is_amount, codes.split(BETWEEN_CODES)))
 
 
 def _lifted(one: Boosted, above: float, has: str) -> Boosted:

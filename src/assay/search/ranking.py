@@ -22,7 +22,7 @@ from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
-from assay.search.exact import lift_exact, with_sections
+from assay.search.exact import lift_exact, with_sections, within_drugs
 from assay.search.first import place_subject_first
 from assay.search.folding import Folding
 from assay.search.fusion import FusedPool, fuse
@@ -146,11 +146,12 @@ def rank(
         scope = _scope(question, lexicon, fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     guarded = time.perf_counter()
-    if len(lists) > 1 and reading.lifted:
-        exact = with_sections(boosted, reading.lifted, traits) if detected else reading.lifted
-        boosted = lift_exact(boosted, exact)
-    ordered = time.perf_counter()
     texts = _Texts(index, traits)
+    if len(lists) > 1 and reading.lifted:
+        among = {key: has for key, has in reading.lifted.items() if key in traits}
+        exact = within_drugs(among, question.plain, question.others, texts)
+        boosted = lift_exact(boosted, with_sections(boosted, exact, traits) if detected else exact)
+    ordered = time.perf_counter()
     if not detected and not reading.lifted and scope is not GIVEN:
         boosted = place_subject_first(boosted, question.plain, texts)
     boosted = lower_other_kinds(boosted, kinds_asked(question.plain), texts)

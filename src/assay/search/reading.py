@@ -20,6 +20,7 @@ from assay.analysis.words import analyse, tokens, written_words
 from assay.evidence.confidence import STOP_WORDS
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit, WordIndex
+from assay.search.exact import BETWEEN_CODES
 from assay.search.question import Question
 
 MOST_PASSAGES = 200  # of one identifier
@@ -92,7 +93,7 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
             if whole:
                 only = frozenset(words.exact(question.written))
     if asked.codes:
-        code = ", ".join(one.text for one in asked.codes)
+        code = BETWEEN_CODES.join(one.text for one in asked.codes)
         lifted |= dict.fromkeys(words.exact(question.written), code)
     if asked.only_excludes:
         only = frozenset()

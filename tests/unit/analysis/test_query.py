@@ -86,6 +86,18 @@ def test_codes_are_what_must_match_exactly() -> None:
     assert codes("repressing IL-18 had negative effects in 400 of 1200 patients since 2009") == []
     assert codes("I21.4") == ["I21.4"]
     assert codes("type 2 diabetes in 30 adults") == []
+    assert codes("0093-1893-05") == codes("NDC 0093-1893-05")[-1:] == ["0093-1893-05"]
+    (whole,) = read("C3421-019").codes
+    assert (whole.terms, whole.forms) == (("c3421", "019"), ())
+
+
+@pytest.mark.parametrize(
+    "when",
+    ["q8h", "Q2W", "q4-6h", "3x", "x2", "2x/day", "12-week", "10-year-old", "48h", "1st", "2-fold",
+     "2017", "2017-11", "2017-11-05", "05.11.2017", "5-Nov-2017", "2015-2017"],
+)  # fmt: skip
+def test_how_often_and_when_is_no_code(when: str) -> None:
+    assert read(when).codes == read(f"enoxaparin {when}").codes == ()
 
 
 @pytest.mark.parametrize(

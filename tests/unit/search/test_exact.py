@@ -28,6 +28,11 @@ ROWS = [
         Chunk(f"other-{at}:harm", f"other-{at}", "Zelicol, toxicity.", DIARY, HARM)
         for at in range(4)
     ),
+    Chunk("labetalol", "labetalol", "Labetalol 450mg was given every 12 h.", "Labetalol"),
+    Chunk("ketorolac", "ketorolac", "Ketorolac is given for pain.", "Ketorolac"),
+    Chunk("bottle", "bottle", "NDC 0093-1893-05 is a bottle of 500.", "Bottles"),
+    Chunk("half", "half", "NDC 0093-1893-01: a bottle, NDC, 0093 bottle; NDC bottles.", "Bottles"),
+    Chunk("schedule", "schedule", "Pirofen q9h and again q9h; q9h for pain.", "Schedules"),
     *(
         Chunk(f"bread-{at}:chunk_0", f"bread-{at}", f"Notes on bread and diet {at}.", "Notes")
         for at in range(30)
@@ -59,3 +64,20 @@ def test_where_no_section_is_asked_for_the_passage_with_the_code_comes_first(
     here: Workspace,
 ) -> None:
     assert here.search("zelicol 6-QP", floor=False).results[0].chunk.chunk_id == "study:talk"
+
+
+@pytest.mark.parametrize("query", ["ketorolac 450 mg", "ketorolac 450mg for pain", "ketorolac q9h"])
+def test_amounts_and_frequencies_lift_no_other_drug(here: Workspace, query: str) -> None:
+    first = here.search(query, floor=False).results[0]
+    assert first.chunk.doc_id == "ketorolac"
+    own = here.search("labetalol 450 mg", floor=False).results[0]
+    assert own.chunk.doc_id == "labetalol"
+
+
+def test_half_of_a_code_is_not_the_code(here: Workspace) -> None:
+    found = here.search("NDC 0093-1893-05 bottle", floor=False).results
+    assert found[0].chunk.doc_id == "bottle"
+    lifted = {hit.chunk.doc_id for hit in found for one in hit.boosts if one.rule == "exact"}
+    assert lifted <= {"bottle"}
+    absent = here.search("NDC 0093-1893-77", floor=False).results
+    assert not any(boost.rule == "exact" for hit in absent for boost in hit.boosts)
