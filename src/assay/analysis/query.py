@@ -4,14 +4,14 @@
 must be in the title, and ``drug:word`` in the names of the document. Everything else is a bag of
 words. What looks like syntax and is none is read as words, and said; so is a phrase that no
 document has. A query may have further lines: words that synonyms added; those after ``~`` count
-less.
+less, and ``|this|that`` lets that stand for this where one of several must be there.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -28,6 +28,7 @@ TERM_WEIGHTS = {BODY: 1.0, TITLE: 0.25}
 FORM_WEIGHT = 0.5  # a code in any spelling
 LOOSE_WEIGHT = 0.3  # a word that stands in the text as two, or the other way round
 GENTLE = "~"
+INSTEAD = "|"
 GENTLE_WEIGHT = 0.3  # a synonym that nobody here chose; measured on NFCorpus and SciFact
 ID_WEIGHT = 1.0  # the id of a document
 SHORT_QUERY = 5  # words; in longer ones people put single words in quotes to smile about them
@@ -114,12 +115,39 @@ def read(query: str) -> Asked:
             weights[field, form] = max(weights[field, form], LOOSE_WEIGHT)
     for mention in mentions(plain):
         weights[IDS, mention.code] = ID_WEIGHT
+    must = tuple(_with_others(group, added) for group in must)
     for line in added:
+        if line.startswith(INSTEAD):
+            continue
         factor = GENTLE_WEIGHT if line.startswith(GENTLE) else 1.0
         for place, weight in _weighed(analyse(line)).items():
             weights[place] = max(weights[place], weight * factor)
     codes = tuple(_codes(plain))
     return Asked(plain, dict(weights), must, must_not, codes, notes, ONLY_EXCLUDES in notes)
+
+
+def alternatives(written: str) -> tuple[str, ...]:
+    """The words of which one must be there; a synonym may stand for each that has no quotes."""
+    plain = written.translate(_QUOTES)
+    several = (group for group in read(written).must if len(group) > 1)
+    return tuple(
+        one.text
+        for group in several
+        for one in group
+        if one.field == BODY and f'"{one.text}"' not in plain
+    )
+
+
+def _with_others(group: tuple[Clause, ...], added: Sequence[str]) -> tuple[Clause, ...]:
+    """Words of which one must be there, with what may stand for them."""
+    found = [*group]
+    for line in added:
+        if line.startswith(INSTEAD) and len(group) > 1:
+            word, other = line[1:].split(INSTEAD, 1)
+            terms = tuple(analyse(other).terms)
+            if terms and any(one.text == word and one.field == BODY for one in group):
+                found.append(Clause(terms, (), other))
+    return tuple(dict.fromkeys(found))
 
 
 def _weighed(words: Words) -> Weights:

@@ -71,7 +71,7 @@ NOTHING = Reading()
 
 def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
     """How a query is to be read before anything is searched."""
-    asked = read(question.written)
+    asked = read(question.conditions)
     notes: dict[str, None] = dict.fromkeys(asked.notes)
     documents: dict[str, None] = {}
     lifted: dict[int, str] = {}
@@ -98,7 +98,7 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
     if asked.only_excludes:
         only = frozenset()
     found_as_one = {*identified}
-    nowhere = [one for one in words.nowhere(question.written) if one not in found_as_one]
+    nowhere = [one for one in words.nowhere(question.conditions) if one not in found_as_one]
     notes |= dict.fromkeys(_conditions(asked, nowhere, found_as_one))
     said = _of_several(tuple(filter(None, notes)))
     return Reading(tuple(documents), lifted, only, said, identified=tuple(identified))
@@ -182,7 +182,7 @@ def allowed(
         return reading.only.intersection(keys)
     if not keys or not read(question.written).restricts:
         return keys
-    return words.holding(question.written, sorted(keys))
+    return words.holding(question.conditions, sorted(keys))
 
 
 def with_unknown_words(

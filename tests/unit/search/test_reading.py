@@ -192,3 +192,17 @@ def test_codes_that_no_document_has_find_nothing(here: Workspace, query: str) ->
     assert "no document has any of these words" in response.notes
     with_words = here.search(f"{query} dose")
     assert with_words.total_candidates
+
+
+def test_a_synonym_may_stand_for_each_of_two_brands(tmp_path: Path) -> None:
+    texts = {"first": "Sertraline was given.", "second": "Paroxetine was given.", "no": "Rest."}
+    rows = [Chunk(f"{name}:chunk_0", name, text) for name, text in texts.items()]
+    with filled(tmp_path / "home", rows) as opened:
+        found = opened.search("Zoloft OR Paxil", floor=False)
+        assert {*documents(found)} == {"first", "second"}
+        assert any("sertraline" in note and "Paxil" in note for note in found.notes)
+        words = opened.search("Zoloft OR Paxil", floor=False, components=("bm25",))
+        assert {*documents(words)} == {"first", "second"}
+        quoted = opened.search('"Zoloft" OR sertraline', floor=False)
+        assert {*documents(quoted)} == {"first"}
+        assert not any("only passages" in one for one in opened.search("Zoloft or Paxil").notes)
