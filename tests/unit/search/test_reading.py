@@ -206,3 +206,27 @@ def test_a_synonym_may_stand_for_each_of_two_brands(tmp_path: Path) -> None:
         quoted = opened.search('"Zoloft" OR sertraline', floor=False)
         assert {*documents(quoted)} == {"first"}
         assert not any("only passages" in one for one in opened.search("Zoloft or Paxil").notes)
+
+
+@pytest.mark.parametrize(
+    ("query", "document", "searched"),
+    [
+        ("tooth paste for children", "joined", "toothpaste for children"),
+        ("toothpaste", "joined", ""),
+        ("earwax removal", "parted", "ear wax removal"),
+        ("ear wax", "parted", ""),
+    ],
+)
+def test_a_word_is_found_as_the_documents_write_it_as_one_or_as_two(
+    tmp_path: Path, query: str, document: str, searched: str
+) -> None:
+    texts = {
+        "joined": "Fluoride toothpaste was given to children.",
+        "parted": "Removal of ear wax with drops.",
+        "teeth": "One tooth was lost.",
+        "zinc": "Zinc paste on the ear, or candle wax.",
+    }
+    rows = [Chunk(f"{name}:chunk_0", name, text) for name, text in texts.items()]
+    with filled(tmp_path / "home", rows) as opened:
+        found = opened.search(query)
+        assert (documents(found)[0], found.searched_for) == (document, searched)
