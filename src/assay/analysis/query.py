@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from assay import limits
-from assay.analysis.identifiers import mentions
+from assay.analysis.identifiers import TRIAL, mentions, printed
 from assay.analysis.words import Words, analyse, is_time, joined, names
 
 Weights: TypeAlias = defaultdict[tuple[str, str], float]
@@ -181,8 +181,15 @@ def _codes(plain: str) -> Iterator[Clause]:
 
     In a sentence, numbers and names such as IL-18 are words among others: to insist on them cost
     .005 on SciFact. There, only codes that are nothing else count; names count by themselves. How
-    often and when (q12h, 2019) is never a code.
+    often and when (q12h, 2019) is never a code. The number of a trial is one where nothing else is
+    asked for.
     """
+    for mention in mentions(plain):
+        if mention.kind == TRIAL:
+            if mention.text == plain.strip():
+                terms, whole = printed(mention)
+                yield Clause(terms, (whole,), mention.text)
+            plain = plain.replace(mention.text, " ")
     every = [*names(plain)]
     others = len(analyse(plain).terms) - sum(len(terms) for _, _, terms in every)
     for text, forms, terms in every:

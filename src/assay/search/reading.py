@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from assay.analysis.drugs import is_drug
-from assay.analysis.identifiers import Mention, code_of, mentions
+from assay.analysis.identifiers import TRIAL, Mention, code_of, known_in, mentions
 from assay.analysis.language import language_of
 from assay.analysis.names import is_listed, is_meant, may_be_meant
 from assay.analysis.query import MAX_JOINED_WORDS, NAMES, TITLE, Asked, read
@@ -26,11 +26,18 @@ from assay.search.exact import BETWEEN_CODES
 from assay.search.question import Question
 
 MOST_PASSAGES = 200  # of one identifier
+MOST_REGISTERED = 3  # documents under one registration
+NEAR = 80  # characters around a number that say what it is
 MOST_UNKNOWN = 5  # words that are looked up for another spelling
 SHORTEST_PART = 3  # letters of a part of a word that is also written as two
 
 ONLY_THIS = "only this was searched"
 WHERE = {TITLE: " in the title", NAMES: " in the names of the document"}
+
+_REGISTRATION = re.compile(
+    r"regist(?:ered|ration|ry)|(?:trial|protocol|study) (?:number|no\b|id\b)|identifier",
+    re.IGNORECASE,
+)
 
 Chunks = Callable[[Sequence[int]], Mapping[int, Chunk]]
 
@@ -93,9 +100,15 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
             lifted |= found.lifted
             notes[found.note] = None
         elif mention.kind:
-            notes[f"no document here is {mention.text} ({mention.kind})"] = None
-            if whole:
-                only = frozenset(words.exact(question.written))
+            keys = words.exact(mention.text) if whole or mention.kind == TRIAL else []
+            printing = _Printing(mention, chunks(keys))
+            notes[printing.note] = None
+            documents |= dict.fromkeys(printing.documents)
+            lifted |= dict.fromkeys(keys, mention.text)
+            if printing.documents:
+                identified.append(mention.text)
+            elif whole:
+                only = frozenset(keys)
     if asked.codes:
         code = BETWEEN_CODES.join(one.text for one in asked.codes)
         lifted |= dict.fromkeys(words.exact(question.written), code)
@@ -133,6 +146,36 @@ class _Found:
             if own:
                 effect = "it comes first, and only its document was searched"
         return f"{text} is {what}: {effect}"
+
+
+class _Printing:
+    """The passages that print an identifier which no document here is filed under.
+
+    Where one says that the identifier is its registration, the query is about its document.
+    """
+
+    def __init__(self, mention: Mention, chunks: Mapping[int, Chunk]) -> None:
+        every = list(dict.fromkeys(one.doc_id for one in chunks.values()))
+        own = {one.doc_id for one in chunks.values() if _registers(mention, one.text)}
+        self.documents = [doc_id for doc_id in every if doc_id in own][:MOST_REGISTERED]
+        if self.documents:
+            named = ", ".join(self.documents)
+            self.note = f"{mention.text} is the registration of document {named}: {ONLY_THIS}"
+        elif every:
+            named = ", ".join(every[:MOST_REGISTERED])
+            self.note = (
+                f"{mention.text} ({mention.kind}) stands in document {named}: it comes first"
+            )
+        else:
+            self.note = f"no document here is {mention.text} ({mention.kind})"
+
+
+def _registers(mention: Mention, text: str) -> bool:
+    """Whether a text calls an identifier its registration."""
+    if mention.kind != TRIAL:
+        return False
+    places = (one for one in known_in(text) if one.code == mention.code)
+    return any(_REGISTRATION.search(text[max(0, at.start - NEAR) : at.end + NEAR]) for at in places)
 
 
 def _of_several(notes: tuple[str, ...]) -> tuple[str, ...]:

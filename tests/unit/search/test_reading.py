@@ -230,3 +230,44 @@ def test_a_word_is_found_as_the_documents_write_it_as_one_or_as_two(
     with filled(tmp_path / "home", rows) as opened:
         found = opened.search(query)
         assert (documents(found)[0], found.searched_for) == (document, searched)
+
+
+@pytest.mark.parametrize(
+    ("query", "document"),
+    [
+        ("ISRCTN30952488", "british"), ("isrctn 30952488", "british"),
+        ("ACTRN12607000123459", "australian"), ("ACTRN 12607000123459", "australian"),
+        ("EudraCT 2009-012345-41", "european"), ("2009-012345-41", "european"),
+        ("UMIN000007654", "japanese"), ("JPRN-UMIN000007654", "japanese"),
+        ("CTRI/2011/07/001890", "indian"), ("NTR2345", "dutch"), ("NCT09876543", "american"),
+    ],
+)  # fmt: skip
+def test_a_registration_is_found_where_an_article_prints_it(
+    tmp_path: Path, query: str, document: str
+) -> None:
+    texts = {
+        "british": "Trial registration: Current Controlled Trials ISRCTN30952488.",
+        "australian": "The trial was registered (ACTRN: 12607000123459).",
+        "european": "Registered as EudraCT 2009-012345-41 before enrolment.",
+        "japanese": "Registered with JPRN-UMIN000007654.",
+        "indian": "Trial registry number CTRI/2011/07/001890.",
+        "dutch": "Dutch trial register, registration NTR 2345.",
+        "american": "ClinicalTrials.gov identifier: NCT09876543.",
+        "citing": "As others did (ISRCTN11112222), adults were asked to rest.",
+    }
+    rows = [
+        Chunk(f"{name}:chunk_{at}", name, text)
+        for name, first in texts.items()
+        for at, text in enumerate((first, "Adults walked for an hour."))
+    ]
+    with filled(tmp_path / "home", rows) as opened:
+        whole = opened.search(query)
+        assert documents(whole)[0] == document
+        assert not any("no document here is" in note for note in whole.notes)
+        longer = opened.search(f"{query} walking", floor=False)
+        assert {*documents(longer)} == {document}
+        cited = opened.search("ISRCTN11112222")
+        assert documents(cited) == ["citing"]
+        assert "stands in document citing" in cited.notes[0]
+        absent = opened.search("ISRCTN99998888")
+        assert "no document here is ISRCTN99998888 (trial)" in absent.notes
