@@ -22,7 +22,13 @@ from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
-from assay.search.exact import lift_exact, with_sections, within_drugs
+from assay.search.exact import (
+    lift_exact,
+    place_names_first,
+    with_sections,
+    with_short_names,
+    within_drugs,
+)
 from assay.search.first import place_subject_first
 from assay.search.folding import Folding
 from assay.search.fusion import FusedPool, fuse
@@ -147,12 +153,15 @@ def rank(
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     guarded = time.perf_counter()
     texts = _Texts(index, traits)
-    if len(lists) > 1 and reading.lifted:
-        among = {key: has for key, has in reading.lifted.items() if key in traits}
-        exact = within_drugs(among, question.plain, question.others, texts)
+    boosted = place_names_first(boosted, question.plain, traits, detected=bool(detected))
+    lifted = {key: has for key, has in reading.lifted.items() if key in traits}
+    if scope is not GIVEN:
+        lifted = with_short_names(lifted, question.plain, traits)
+    if len(lists) > 1 and lifted:
+        exact = within_drugs(lifted, question.plain, question.others, texts)
         boosted = lift_exact(boosted, with_sections(boosted, exact, traits) if detected else exact)
     ordered = time.perf_counter()
-    if not detected and not reading.lifted and scope is not GIVEN:
+    if not detected and not lifted and scope is not GIVEN:
         boosted = place_subject_first(boosted, question.plain, texts)
     boosted = lower_other_kinds(boosted, kinds_asked(question.plain), texts)
     seconds = {

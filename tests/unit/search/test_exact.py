@@ -29,6 +29,20 @@ ROWS = [
         for at in range(4)
     ),
     Chunk("labetalol", "labetalol", "Labetalol 450mg was given every 12 h.", "Labetalol"),
+    *(
+        Chunk(f"plain-{at}:harm", f"plain-{at}", "Adverse events of denosumab; denosumab.",
+              f"Denosumab {at}", HARM)
+        for at in range(3)
+    ),
+    Chunk("brand:harm", "brand", "Adverse events in 8 of 90 adults, 2 of them serious.",
+          "Rest; Xgeva", HARM),
+    Chunk("brand:who", "brand", "Adults with pain.", "Rest; Xgeva", "eligibility"),
+    Chunk("short:end", "short", "Median survival was 9 months.", "Cabergoline Arm; T-4 Arm"),
+    *(
+        Chunk(f"wine-{at}:end", f"wine-{at}", "Survival of stomach cancer, 1 of 4; t 4 of 9.",
+              "Survival of stomach cancer")
+        for at in range(4)
+    ),
     Chunk("ketorolac", "ketorolac", "Ketorolac is given for pain.", "Ketorolac"),
     Chunk("bottle", "bottle", "NDC 0093-1893-05 is a bottle of 500.", "Bottles"),
     Chunk("half", "half", "NDC 0093-1893-01: a bottle, NDC, 0093 bottle; NDC bottles.", "Bottles"),
@@ -81,3 +95,17 @@ def test_half_of_a_code_is_not_the_code(here: Workspace) -> None:
     assert lifted <= {"bottle"}
     absent = here.search("NDC 0093-1893-77", floor=False).results
     assert not any(boost.rule == "exact" for hit in absent for boost in hit.boosts)
+
+
+def test_the_very_name_comes_before_another_name_of_the_drug(here: Workspace) -> None:
+    found = here.search("Xgeva adverse events", floor=False).results
+    first = found[0]
+    assert first.chunk.chunk_id == "brand:harm"
+    assert first.score == pytest.approx(first.fused * first.boosts[0].factor)
+    assert found[1].chunk.title.startswith("Denosumab")  # and not another section of the first
+    assert here.search("denosumab adverse events").results[0].chunk.doc_id.startswith("plain")
+
+
+@pytest.mark.parametrize("query", ["T-4 survival in stomach cancer", "stomach cancer survival T4"])
+def test_a_name_of_a_letter_and_a_digit_is_the_subject(here: Workspace, query: str) -> None:
+    assert here.search(query, floor=False).results[0].chunk.chunk_id == "short:end"
