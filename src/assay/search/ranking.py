@@ -154,7 +154,7 @@ def rank(
     guarded = time.perf_counter()
     texts = _Texts(index, traits)
     boosted = place_names_first(boosted, question.plain, traits, detected=bool(detected))
-    lifted = {key: has for key, has in reading.lifted.items() if key in traits}
+    lifted: Mapping[int, str] = {key: has for key, has in reading.lifted.items() if key in traits}
     if scope is not GIVEN:
         lifted = with_short_names(lifted, question.plain, traits)
     if len(lists) > 1 and lifted:
