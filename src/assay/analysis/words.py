@@ -81,6 +81,7 @@ _DAY = r"(?:[12]?\d|0\d|3[01])"
 _YEAR = r"(?:19|20)\d\d"
 _TIME = re.compile(
     rf"q-?\d+(?:-\d+)?-?(?:{_SPAN})s?"  # q12h, q3w
+    r"|[btq]\.?i\.?d\.?|q\.?d\.?|q\.?h\.?s\.?|p\.?r\.?n\.?"  # b.i.d.
     r"|\d+(?:\.\d+)?-?x|x-?\d+|\d+-?times?"  # 2x, x3
     rf"|\d+(?:[.-]\d+)?-?(?:{_SPAN})s?(?:-old)?|\d+-(?:arm|fold|drug|lead|point|step|way)s?"
     r"|\d*(?:1st|2nd|3rd|\dth)(?:-[a-z]+)?"
@@ -234,7 +235,7 @@ def is_amount(text: str) -> bool:
 
 
 def is_time(text: str) -> bool:
-    """Whether a text with digits tells how often, for how long or when: q12h, 2x, 12-week, 2019."""
+    """Whether a text tells how often, for how long or when: q12h, b.i.d., 2x, 12-week, 2019."""
     return _TIME.fullmatch(folded(text).translate(_SEPARATORS)) is not None
 
 

@@ -325,7 +325,7 @@ def _is_content(word: str) -> bool:
         and bool(analyse(word).terms)
         and not all(base(part) in _ASKING or part in LIGHT for part in _PART.findall(low))
         and not any(map(str.isdigit, low[:1]) if not _is_code(word) else ())
-        and not (any(map(str.isdigit, low)) and is_time(low))
+        and not is_time(low)
         and not names_people(word)
     )
 

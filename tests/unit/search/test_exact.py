@@ -46,6 +46,7 @@ ROWS = [
     Chunk("ketorolac", "ketorolac", "Ketorolac is given for pain.", "Ketorolac"),
     Chunk("bottle", "bottle", "NDC 0093-1893-05 is a bottle of 500.", "Bottles"),
     Chunk("half", "half", "NDC 0093-1893-01: a bottle, NDC, 0093 bottle; NDC bottles.", "Bottles"),
+    Chunk("thrice", "thrice", "Pirofen t.i.d. and again t.i.d.; t.i.d. for all.", "Pirofen t.i.d."),
     Chunk("schedule", "schedule", "Pirofen q9h and again q9h; q9h for pain.", "Schedules"),
     *(
         Chunk(f"bread-{at}:chunk_0", f"bread-{at}", f"Notes on bread and diet {at}.", "Notes")
@@ -80,7 +81,9 @@ def test_where_no_section_is_asked_for_the_passage_with_the_code_comes_first(
     assert here.search("zelicol 6-QP", floor=False).results[0].chunk.chunk_id == "study:talk"
 
 
-@pytest.mark.parametrize("query", ["ketorolac 450 mg", "ketorolac 450mg for pain", "ketorolac q9h"])
+@pytest.mark.parametrize(
+    "query", ["ketorolac 450 mg", "ketorolac 450mg for pain", "ketorolac q9h", "ketorolac t.i.d."]
+)
 def test_amounts_and_frequencies_lift_no_other_drug(here: Workspace, query: str) -> None:
     first = here.search(query, floor=False).results[0]
     assert first.chunk.doc_id == "ketorolac"
