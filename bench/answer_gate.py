@@ -25,12 +25,12 @@ import assay
 from assay.answers.extractive import ExtractiveAnswerer
 from assay.app.workspace import Workspace, open_workspace
 from assay.evidence.confidence import LOOKED_AT, Signals, signals
-from assay.evidence.floor import judge
 from assay.ingest import read_corpus
 from assay.model.answers import Answer, Expect, Passage
 from assay.model.document import SpeakerRole
 from assay.model.query import Filters
 from assay.model.testset import GoldenQuery, SpeakerFilter
+from assay.search.response import SearchResponse
 from assay.settings import configure
 
 DEEP = 100
@@ -51,12 +51,16 @@ class Example:
     said_nothing: bool = False
 
 
-def found(workspace: Workspace, query: str, speaker: SpeakerFilter) -> list[Passage]:
+def asked(workspace: Workspace, query: str, speaker: SpeakerFilter) -> SearchResponse:
     roles = () if speaker is SpeakerFilter.ALL else (SpeakerRole(speaker.value),)
     filters = Filters(speaker_role=roles)
     return workspace.search(
         query, k=DEEP, filters=filters, floor=False, component_timeout_ms=PATIENCE
-    ).passages()
+    )
+
+
+def found(workspace: Workspace, query: str, speaker: SpeakerFilter) -> list[Passage]:
+    return asked(workspace, query, speaker).passages()
 
 
 def examples(workspace: Workspace, off_topic: Sequence[Path]) -> Iterator[Example]:
@@ -87,13 +91,12 @@ def topics(
     workspace: Workspace, own: Sequence[str], off_topic: Sequence[Path]
 ) -> Iterator[Example]:
     """Queries that a collection can serve, and queries on other subjects."""
-    dense = workspace.settings.dense_model or ""
     others = [text for path in off_topic for text in queries(path)[:OFF_TOPIC]]
     for kind, texts in ((ON, own), (OFF, others)):
         for number, text in enumerate(texts):
-            passages = found(workspace, text, SpeakerFilter.ALL)[:LOOKED_AT]
-            nothing = bool(judge(text, passages, dense).nothing)
-            yield Example(kind, number % 2 == 0, signals(text, passages), nothing)
+            response = asked(workspace, text, SpeakerFilter.ALL)
+            read = signals(text, response.passages()[:LOOKED_AT])
+            yield Example(kind, number % 2 == 0, read, bool(response.nothing_about))
 
 
 def every_topic(

@@ -1,14 +1,15 @@
 """Are answers about what was asked, right, and refused where nothing answers?
 
-``answers.yaml`` holds the questions over the collection of ``trust.yaml``. ``part`` of a run is the
-part that it asks. Figures: ``right answers`` (share of the questions with an answer whose facts are
-all said, citing documents about the subject only), ``wrong-subject answers`` (how many cite a
-document about something else, or answer where nothing is about the subject), ``refusals right``
-(share of all questions that were refused or answered as they should), ``refused where absent`` and
-``refused where unanswerable`` (shares of those classes), ``answered where right`` (share),
-``grounded`` (share of the answers whose every sentence is in a cited passage), ``unsupported
-numbers`` (how many numbers of answers no cited passage has).
-Run this file to see the questions that go wrong: ``python -m reproduce.answering [dev|test]``.
+``answers.yaml`` and ``heldout_answers.yaml`` hold the questions; ``over`` of a file names the
+experiment whose collection they are asked over. ``part`` of a run is the part that it asks.
+Figures: ``right answers`` (share of the questions with an answer whose facts are all said, citing
+documents about the subject only), ``wrong-subject answers`` (how many cite a document about
+something else, or answer where nothing is about the subject), ``refusals right`` (share of all
+questions that were refused or answered as they should), ``refused where absent`` and ``refused
+where unanswerable`` (shares of those classes), ``answered where right`` (share), ``grounded``
+(share of the answers whose every sentence is in a cited passage), ``unsupported numbers`` (how many
+numbers of answers no cited passage has). Run this file to see the questions that go wrong:
+``python -m reproduce.answering [dev|test] [NAME]``.
 """
 
 from __future__ import annotations
@@ -30,11 +31,10 @@ from reproduce.data import indexed
 from reproduce.experiment import HERE, Experiment
 from reproduce.groups import PATIENCE
 from reproduce.outcome import Outcome
-from reproduce.questions import Question, questions
+from reproduce.questions import Question, questions, text
 from reproduce.trust import collection, share
 
 RIGHT, ABSENT, UNANSWERABLE = "right", "absent", "unanswerable"
-COLLECTION = HERE / "trust.yaml"
 _MARK = re.compile(r"\[\d+\]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SPACE = re.compile(r"\s+")
@@ -99,8 +99,9 @@ class Given:
 
 def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
     """Every run of the experiment."""
-    asked = questions(HERE / f"{experiment.name}.yaml")
-    with indexed("trust", collection(COLLECTION, folder.parent)) as home:
+    path = HERE / f"{experiment.name}.yaml"
+    asked, over = questions(path), text(path, "over")
+    with indexed(over, collection(HERE / f"{over}.yaml", folder.parent)) as home:
         for one in experiment.runs:
             began = time.perf_counter()
             rows = given(home, asked, one.more["part"], one.options)
@@ -145,10 +146,11 @@ def main() -> int:
     from reproduce.run import DATA
 
     part = sys.argv[1] if len(sys.argv) > 1 else "dev"
-    asked = questions(HERE / "answers.yaml")
-    pairs = collection(COLLECTION, Path(os.environ.get("ASSAY_SHARED_DATA", DATA)))
-    with indexed("trust", pairs) as home:
-        for row in given(home, asked, part, SearchOptions()):
+    path = HERE / f"{sys.argv[2] if len(sys.argv) > 2 else 'answers'}.yaml"
+    over = text(path, "over")
+    pairs = collection(HERE / f"{over}.yaml", Path(os.environ.get("ASSAY_SHARED_DATA", DATA)))
+    with indexed(over, pairs) as home:
+        for row in given(home, questions(path), part, SearchOptions()):
             wanted = row.is_right if row.question.kind == RIGHT else row.refused
             if not wanted or row.unsupported:
                 told = row.answered.answer

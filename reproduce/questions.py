@@ -53,6 +53,11 @@ def questions(path: Path) -> list[Question]:
     return [one for name, body in subjects.entries for one in _of_subject(name.text, body)]
 
 
+def text(path: Path, name: str) -> str:
+    """A text at the top of a file."""
+    return _text(_mapping(load_yaml(path)).get(name))
+
+
 def texts(path: Path, name: str) -> tuple[str, ...]:
     """A list of texts at the top of a file."""
     return _texts(_mapping(load_yaml(path)).get(name))

@@ -22,9 +22,10 @@ from assay.model.query import Hit
 from assay.model.vectors import Reranker
 from assay.search.fusion import Fused, fuse
 from assay.search.query_type import classify
-from assay.search.request import COMPONENTS
+from assay.search.request import COMPONENTS, SearchOptions
+from assay.search.searcher import with_model_weights
 from reproduce.data import indexed, judged, query_texts
-from reproduce.experiment import Experiment, Run
+from reproduce.experiment import Experiment
 from reproduce.outcome import Outcome
 
 RERANKER = "ms-marco-minilm-l12-v2"
@@ -45,7 +46,11 @@ def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
         for one in experiment.runs:
             chosen = [*lists][: int(one.more.get("queries", len(lists)))]
             began = time.perf_counter()
-            ranked = {query: _ranked(texts[query], lists[query], one, rerank) for query in chosen}
+            options = with_model_weights(one.options, home.snapshot())
+            ranked = {
+                query: _ranked(texts[query], lists[query], options, one.more, rerank)
+                for query in chosen
+            }
             took = (time.perf_counter() - began) / len(chosen) * 1000
             part = Qrels.from_mapping({query: qrels.by_query[query] for query in chosen})
             yield Outcome.of(one, assay.score(part, ranked, list(one.expected)), took)
@@ -70,14 +75,17 @@ class _Reranking:
 
 
 def _ranked(
-    query: str, lists: Mapping[str, list[Hit]], one: Run, reranking: _Reranking
+    query: str,
+    lists: Mapping[str, list[Hit]],
+    options: SearchOptions,
+    more: Mapping[str, object],
+    reranking: _Reranking,
 ) -> list[str]:
     """Document ids, best first."""
-    options = one.options
     chosen = {name: lists[name][: options.depth] for name in options.components}
     fused = [*fuse(chosen, options, classify(query))]
     if options.rerank:
-        depth = int(one.more["rerank_top"])
+        depth = int(str(more["rerank_top"]))
         fused = reranking.best_first(query, fused[:depth]) + fused[depth:]
     return documents(fused)
 

@@ -1,14 +1,16 @@
 """Is the first result about what was asked, and is the right section above those of others?
 
-``trust.yaml`` holds the questions and what is right. ``part`` of a run is the part that it asks.
+``trust.yaml`` and ``heldout.yaml`` hold the questions and what is right. ``part`` of a run is the
+part that it asks.
 Figures: ``right subject first`` (share of the questions whose first result is about the subject),
 ``another subject above`` (how many have a chunk about something else above the right section),
 ``others lifted`` (how many have a chunk about something else among the first ten that was boosted),
 ``nDCG@10`` of the right chunks, also of a class (``nDCG@10 drug``) or an intent (``nDCG@10 asking
 dosage``), ``several: each in ten`` and ``table in five`` (shares of those classes), ``nothing: said
-so`` (share of the questions about which there is nothing, where search says that), and ``nothing:
-AUROC`` (how well its confidence tells those from the others).
-Run this file to see the questions that go wrong: ``python -m reproduce.trust [dev|test]``.
+so`` (share of the questions about which there is nothing, where search says that), ``nothing: said
+wrongly`` (how many with an answer it says that to), and ``nothing: AUROC`` (how well its confidence
+tells those from the others).
+Run this file to see the questions that go wrong: ``python -m reproduce.trust [dev|test] [NAME]``.
 """
 
 from __future__ import annotations
@@ -87,7 +89,7 @@ def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
     """Every run of the experiment."""
     path = HERE / f"{experiment.name}.yaml"
     asked, pairs = questions(path), collection(path, folder.parent)
-    with indexed("trust", pairs) as home:
+    with indexed(experiment.name, pairs) as home:
         for one in experiment.runs:
             began = time.perf_counter()
             rows = answers(home, asked, one.more["part"], one.options)
@@ -126,15 +128,20 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
         "nothing: said so": share(
             [bool(row.response.nothing_about) for row in rows if row.question.kind == NOTHING]
         ),
+        "nothing: said wrongly": float(sum(bool(row.response.nothing_about) for row in there)),
         "nothing: AUROC": _told_apart(rows),
     }
     return found | _by_group(_gains(there, pairs), there)
 
 
 def _told_apart(rows: list[Asked]) -> float:
-    """How well the confidence of a search tells questions with an answer from those without."""
+    """How well the confidence of a search tells questions with an answer from those without.
+
+    One that is not judged, since it names a document, is sure.
+    """
     there = [bool(row.question.documents) for row in rows]
-    value = auroc(there, [row.response.confidence or 0.0 for row in rows]).value
+    sure = (row.response.confidence for row in rows)
+    value = auroc(there, [1.0 if one is None else one for one in sure]).value
     return round(value or 0.0, 4)
 
 
@@ -176,9 +183,9 @@ def main() -> int:
     from reproduce.run import DATA
 
     part = sys.argv[1] if len(sys.argv) > 1 else "dev"
-    path = HERE / "trust.yaml"
+    path = HERE / f"{sys.argv[2] if len(sys.argv) > 2 else 'trust'}.yaml"
     pairs = collection(path, Path(os.environ.get("ASSAY_SHARED_DATA", DATA)))
-    with indexed("trust", pairs) as home:
+    with indexed(path.stem, pairs) as home:
         for row in answers(home, questions(path), part, SearchOptions()):
             question, results = row.question, row.response.results
             wrong = row.intruders or not row.first_is_right if question.documents else results

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from assay.encode import one_pass
 from assay.encode.tensors import Arrays, read_arrays
 
-LAYERS = one_pass.EXITS[-1]
+LAYERS = one_pass.LONG
 SPECIAL = one_pass.SPECIAL
-INNER_VECTOR = "heads.0.dense.weight"
+# near the identity, where eight bits a row are coarse, and small
+EXACT = ("body.places.", "heads.")
 
 
 def gathered(paths: list[Path]) -> Arrays:
@@ -37,15 +38,11 @@ def gathered(paths: list[Path]) -> Arrays:
 
 
 def averaged(states: list[Arrays]) -> Arrays:
-    """The mean of several trainings from the same start.
-
-    The inner exit's turn to a vector is the first one's: others may have pooled in another way.
-    """
-    mean = {
+    """The mean of several trainings from the same start."""
+    return {
         name: first if first.dtype == np.int32 else np.mean([one[name] for one in states], axis=0)
         for name, first in states[0].items()
     }
-    return mean | {INNER_VECTOR: states[0][INNER_VECTOR]}
 
 
 def rows_as_int8(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -55,10 +52,10 @@ def rows_as_int8(matrix: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.flo
 
 
 def packed(state: Arrays) -> Arrays:
-    """What ships: matrices as int8, the rest in half precision."""
+    """What ships: large matrices as int8, the rest in half precision."""
     arrays: Arrays = {}
     for name, array in state.items():
-        if array.ndim == 2 and "places" not in name:
+        if array.ndim == 2 and not name.startswith(EXACT):
             arrays[name], arrays[f"{name}.scale"] = rows_as_int8(array)
         elif array.dtype == np.int32:
             arrays[name] = array.astype(np.uint16)

@@ -208,7 +208,7 @@ def sparse_loss(recipe: Recipe, batch: Batch, query: Tensor, terms: Tensor) -> T
     loss = recipe.sparse_contrast * (
         soft_cross_entropy(match.masked_fill(batch.hide, MINUS), batch.right) + 0.5 * back
     )
-    loss = loss + recipe.likeness * divergence(match, batch.likeness)
+    loss = loss + recipe.sparse_likeness * divergence(match, batch.likeness)
     if recipe.listwise:
         loss = loss + recipe.listwise * soft_cross_entropy(
             match.gather(1, batch.listed), batch.order

@@ -23,8 +23,8 @@ from training.model import PAD, SPECIAL, VOCABULARY, Body, Splade, judge, splade
 from training.prepare import KINDS
 from training.weights import unpack
 
-CANDIDATES = 5
-DEPTH = 20
+CANDIDATES = 8
+DEPTH = 30
 WIDTH, QUERY_WIDTH = 192, 64
 JUDGED = tuple(KINDS.index(kind) for kind in ("title", "question", "claim", "prompt"))
 TERMS_KEPT = 256  # of what SPLADE-tiny gives a passage

@@ -2,8 +2,8 @@
 
 One pass of a 12-layer BERT (384 dimensions, started from bge-small-en-v1.5) gives two signals:
 
-- dense: the first token's state, at unit length; at the inner exit the mean of all states, since
-  the first token has not yet read much there;
+- dense: the first token's state, at unit length; on the short way the mean of all states, since the
+  first token has not read much there;
 - sparse: weights of vocabulary terms. Every token weighs *itself* by the product of its transformed
   state with its own embedding, which costs nothing. The few tokens that weigh themselves most, and
   the first one, also weigh *other* terms: expansion at ``POSITIONS`` places instead of all of them,
@@ -12,7 +12,9 @@ One pass of a 12-layer BERT (384 dimensions, started from bge-small-en-v1.5) giv
 
 A query needs no model for the sparse signal: its terms have learned weights that started as IDF.
 
-The same signals leave an inner layer (``EXITS``), so that one set of weights serves two speeds.
+A short way of six layers serves the same signals: it shares the first ``SHARED`` layers with the
+long one and has three of its own after them, which start as every third layer of the long way. So
+one set of weights serves two speeds, and neither has to bend for the other where it matters.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 WIDTH, HEADS, VOCABULARY, PLACES = 384, 12, 30_522, 512
-EXITS = (6, 12)
+EXITS = (6, 12)  # the layers of the short way and of the long one
+SHARED = 3  # layers that both ways have
 POSITIONS = 48
 EXPANSIONS = 16_000
 TERMS = 160  # kept of a passage
@@ -59,17 +62,20 @@ class Layer(nn.Module):
 class Body(nn.Module):
     """A BERT without heads; the only token type is part of the places."""
 
-    def __init__(self, layers: int = 12, width: int = WIDTH, heads: int = HEADS) -> None:
+    def __init__(
+        self, layers: int = 12, width: int = WIDTH, heads: int = HEADS, short: int = 0
+    ) -> None:
         super().__init__()
         self.words = nn.Embedding(VOCABULARY, width)
         self.places = nn.Embedding(PLACES, width)
         self.norm = nn.LayerNorm(width, eps=1e-12)
         self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
+        self.short = nn.ModuleList(Layer(width, heads) for _ in range(short))
 
     def forward(
         self, ids: Tensor, kinds: Tensor | None = None, exits: tuple[int, ...] = (12,)
     ) -> list[Tensor]:
-        """The states of every token at the given depths."""
+        """The states of every token at the end of the short way and of the long one."""
         mask = (ids != PAD)[:, None, None, :]
         state = self.words(ids) + self.places.weight[: ids.shape[1]]
         if kinds is not None:
@@ -78,9 +84,18 @@ class Body(nn.Module):
         found = []
         for depth, layer in enumerate(self.layers, 1):
             state = layer(state, mask)
-            if depth in exits:
-                found.append(state)
+            if depth == SHARED and self.short and SHARED + len(self.short) in exits:
+                inner = state
+                for own in self.short:
+                    inner = own(inner, mask)
+                found.append(inner)
+        found.append(state)
         return found
+
+    def start_short(self) -> None:
+        """Let the short way's own layers start as every third one of the long way."""
+        for own, layer in zip(self.short, self.layers[SHARED + 2 :: 3], strict=True):
+            own.load_state_dict(layer.state_dict())
 
 
 class Head(nn.Module):
@@ -103,7 +118,7 @@ class Encoder(nn.Module):
     def __init__(self, layers: int = 12, exits: tuple[int, ...] = EXITS) -> None:
         super().__init__()
         self.exits = exits
-        self.body = Body(layers)
+        self.body = Body(layers, short=exits[0] - SHARED)
         self.heads = nn.ModuleList(Head() for _ in exits)
         self.asked = nn.Parameter(torch.ones(VOCABULARY))
         self.register_buffer("expansions", torch.arange(EXPANSIONS))
@@ -174,11 +189,10 @@ class Splade(nn.Module):
         self.turn = nn.Linear(width, width)
         self.norm = nn.LayerNorm(width, eps=1e-12)
         self.bias = nn.Parameter(torch.zeros(VOCABULARY))
-        self.depth = layers
 
     def forward(self, ids: Tensor) -> Tensor:
         """The weight of every term."""
-        (state,) = self.body(ids, exits=(self.depth,))
+        (state,) = self.body(ids)
         turned = self.norm(functional.gelu(self.turn(state)))
         scores = functional.linear(turned, self.body.words.weight)
         best = scores.masked_fill((ids == PAD)[..., None], NOTHING).amax(1).float()
@@ -215,7 +229,9 @@ def load_body(body: Body, floats: dict[str, Tensor], *, fold_type: bool) -> None
                 ("norm2", "output.LayerNorm"),
             ):
                 take[f"{new}{here}.{kind}"] = floats[f"{old}{there}.{kind}"]
-    body.load_state_dict(take)
+    body.load_state_dict(take, strict=not body.short)
+    if body.short:
+        body.start_short()
 
 
 def teacher(floats: dict[str, Tensor]) -> Body:

@@ -69,7 +69,9 @@ class Training:
         counts[:SPECIAL] = 0
         self.model.expansions.copy_(counts.topk(EXPANSIONS).indices.sort().values)
         self.start = {name: value.clone() for name, value in self.model.state_dict().items()}
-        self.run = torch.compile(self.model.body, dynamic=False) if compiled else self.model.body
+        if compiled:  # one layer's code serves all of them
+            for layer in (*self.model.body.layers, *self.model.body.short):
+                layer.compile(dynamic=False)
 
     def lessons(self, recipe: Recipe) -> Lessons:
         """Batches as a recipe wants them."""
@@ -113,9 +115,13 @@ class Run:
         torch.manual_seed(recipe.seed)
         self.model.load_state_dict(shared.start)
         heads = [*self.model.heads.parameters(), self.model.asked]
+        short = list(self.model.body.short.parameters())
+        own = {id(each) for each in short}
+        body = [each for each in self.model.body.parameters() if id(each) not in own]
         self.optimizer = torch.optim.AdamW(
             [
-                {"params": list(self.model.body.parameters()), "rate": recipe.rate},
+                {"params": body, "rate": recipe.rate},
+                {"params": short, "rate": recipe.short_rate},
                 {"params": heads, "rate": recipe.head_rate},
             ],
             lr=recipe.rate,
@@ -134,7 +140,8 @@ class Run:
         """Learn until the recipe's time or steps are used up."""
         self.model.train()
         # the first pass compiles the model, which takes long and counts as no training
-        self._loss(self.lessons.batch(), 0.0)[0].backward()
+        for at in (0, 1):
+            self._loss(self.lessons.batch(), 0.0, at)[0].backward()
         self.optimizer.zero_grad(set_to_none=True)
         began = saved = time.time() - self.used
         done = 0.0
@@ -165,7 +172,7 @@ class Run:
         for group in self.optimizer.param_groups:
             rise = min(1.0, done / recipe.warmup + 1e-3)
             group["lr"] = group["rate"] * rise * max(1 - done, 0.0)
-        loss, parts = self._loss(self.lessons.batch(), done)
+        loss, parts = self._loss(self.lessons.batch(), done, self.at % 2)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
@@ -176,27 +183,27 @@ class Run:
             torch._foreach_lerp_(self.average, [one.detach() for one in self.weights], 1 - near)
         return parts
 
-    def _loss(self, batch: Batch, done: float) -> tuple[Tensor, dict[str, Tensor]]:
+    def _loss(self, batch: Batch, done: float, both: int) -> tuple[Tensor, dict[str, Tensor]]:
+        """What a batch asks of the long way, and of ``both`` at every second step."""
         recipe, model, shared = self.recipe, self.model, self.shared
+        exits = model.exits if both and recipe.inner else model.exits[-1:]
         words = model.query_terms(batch.queries)
         with fast(shared.device):
-            asked = shared.run(batch.queries, exits=model.exits)
-            texts = shared.run(batch.passages, exits=model.exits)
+            asked = model.body(batch.queries, exits=exits)
+            texts = model.body(batch.passages, exits=exits)
         total = torch.zeros((), device=shared.device)
         parts: dict[str, Tensor] = {}
-        for at in reversed(range(len(model.exits))):
-            depth = model.exits[at]
+        for depth, question, text in reversed(list(zip(exits, asked, texts, strict=True))):
+            at = model.exits.index(depth)
             last = depth == model.exits[-1]
-            share = 1.0 if last else recipe.inner * (self.at % 2)
-            if not share:
-                continue
+            share = 1.0 if last else recipe.inner
             with fast(shared.device):
-                query = model.dense(asked[at], batch.queries, at)
-                passage = model.dense(texts[at], batch.passages, at)
-                terms = model.terms(texts[at], batch.passages, at)
+                query = model.dense(question, batch.queries, at)
+                passage = model.dense(text, batch.passages, at)
+                terms = model.terms(text, batch.passages, at)
             dense = dense_loss(recipe, batch, query, passage, shared.pool)
             if last:
-                # the inner exit learns the vectors of the last one
+                # the short way learns the vectors of the long one
                 batch.query_vectors, batch.passage_vectors = query.detach(), passage.detach()
             few = (terms.mean(0) ** 2).sum()
             count = (terms > 0).float().sum(1).mean()

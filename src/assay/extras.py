@@ -54,6 +54,18 @@ def import_optional(package: str) -> Any:
         raise missing(package, error) from error
 
 
+class Late:
+    """A module of an optional package, imported when something of it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        module = import_optional(self._name)
+        self.__dict__.update(vars(module))
+        return getattr(module, attribute)
+
+
 def is_here(package: str) -> bool:
     """Whether the package is installed; it is not imported."""
     try:
@@ -64,6 +76,7 @@ def is_here(package: str) -> bool:
 
 def missing(package: str, error: ImportError | None = None) -> MissingDependencyError:
     """What to say where a package is not here, or cannot be imported."""
+    package = package.partition(".")[0]
     extra = EXTRA_OF.get(package)
     broken = error is not None and not isinstance(error, ModuleNotFoundError)
     why = f"cannot be imported: {error}" if broken else "is not installed"

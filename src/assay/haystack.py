@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
-from assay.passages import K, found, needs, opened
+from assay.extras import missing
+from assay.passages import K, found, opened
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
 except ImportError as problem:
-    raise needs("haystack-ai", problem) from problem
+    raise missing("haystack_ai", problem) from problem
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay

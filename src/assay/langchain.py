@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.passages import K, found, needs, opened
+from assay.extras import missing
+from assay.passages import K, found, opened
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 except ImportError as problem:
-    raise needs("langchain-core", problem) from problem
+    raise missing("langchain_core", problem) from problem
 
 
 class AssayRetriever(BaseRetriever):

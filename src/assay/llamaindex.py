@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.passages import K, found, needs, opened
+from assay.extras import missing
+from assay.passages import K, found, opened
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -21,7 +22,7 @@ try:
         TextNode,
     )
 except ImportError as problem:
-    raise needs("llama-index-core", problem) from problem
+    raise missing("llama_index_core", problem) from problem
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import MissingDependencyError
-
 if TYPE_CHECKING:
     from assay.app.interface import Assay
 
@@ -74,11 +72,3 @@ def found(assay: Assay, query: str, k: int, options: Mapping[str, Any]) -> list[
         )
         for hit in response.results
     ]
-
-
-def needs(package: str, problem: ImportError) -> MissingDependencyError:
-    """What to say where the other library is not there."""
-    return MissingDependencyError(
-        f"this needs the package {package}, which cannot be imported: {problem}",
-        hint=f"install it with: pip install {package}",
-    )

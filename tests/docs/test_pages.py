@@ -3,7 +3,8 @@
 ``sh`` blocks run in one folder in the order of the navigation, by words only so that it is quick;
 ``python`` blocks run in the same folder, and those that follow each other are cells of one
 notebook. Of ``text`` blocks and of the README, each command runs on its own, unless ``ELSEWHERE``
-says what it needs that is not here; ``tests/unit/test_docs.py`` looks at the words of those.
+says what it needs that is not here; ``tests/unit/test_docs.py`` looks at the words of those. ``py``
+blocks need an extra or a project of the reader.
 """
 
 from __future__ import annotations
@@ -92,8 +93,9 @@ def test_examples_run(page: str, folder: Path) -> None:
 
 
 ELSEWHERE = {
-    "a model": r"--rerank\b|eval tune|models pull|--per-component",
-    "a service, or it is one": r"^assay serve|--server|--retriever http|--publish|--answerer http",
+    "a model": r"--rerank\b|eval tune|models pull|--per-component|^optimum",
+    "a public collection": r"scifact/|irds:|topics\.xml",
+    "a service, or it is one": r"^assay (serve|mcp)|--server|--(retriever|answerer) http|--publish",
     "two people who judge": r"testset (sample|pool|agreement|adjudicate|refresh)|ward_v2|annotate",
     "a database server": r"^pg_|DATABASE",
     "a cluster": r"^howto/cluster",
@@ -101,10 +103,11 @@ ELSEWHERE = {
     "root": r"^howto/systemd",
     "a registry, or make": r"^(pip|make)\b",
     "a place of its own": r"^export|/var/lib|^curl",
-    "no shell": r"^(error|hint|note|workspace\.|#|[a-z_]+:)",
+    "no shell": r"^(error|hint|note|workspace\.|#|[a-z_]+:|from |\{|[a-z]+ = |assay\.)",
 }
 GIVEN = """
 cp -r "$(assay demo --corpus)" trials
+cp -r trials documents
 assay ingest trials
 assay eval run -t test_set_v1 --tag baseline
 assay eval export latest --trec > results.trec
@@ -117,6 +120,11 @@ version: v1
 queries:
 - {query_id: q1, query_text: dose, relevant_docs: [{doc_id: label-nephrava, grade: 1}]}
 END
+sed 's/name: ward/name: my_test_set/' ward.yaml > my_test_set.yaml
+assay testset import my_test_set.yaml
+printf 'query,docid,rating\\ndose,label-nephrava,3\\n' > case.csv
+echo '{"query": "dose", "relevant_docs": ["label-nephrava"]}' > golden.jsonl
+printf 'def search(query):\\n    return ["label-nephrava"]\\n' > my_engine.py
 """
 
 
@@ -173,7 +181,7 @@ def test_the_tutorial_of_python_draws(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra plots is not installed")
     page = "tutorial/python.md"
     cells = [body for _, body in blocks(page, "python")]
-    (plots,) = [body for _, body in blocks(page, "text") if body.startswith("from assay import")]
+    (plots,) = [body for _, body in blocks(page, "py") if body.startswith("from assay import")]
     (gate,) = [cell for cell in cells if "workspace.gate(" in cell]
     before = cells[: cells.index(gate)]
     place = folder / "drawn"

@@ -63,6 +63,7 @@ def test_the_distribution_has_a_name_of_its_own() -> None:
 def test_every_package_of_the_table_comes_with_its_extra() -> None:
     known = packages_distributions()
     brought = {"huggingface_hub": "tokenizers", "starlette": "fastapi"}  # by a package of ours
+    brought["opentelemetry"] = "opentelemetry-api"
     for package, extra in extras.EXTRA_OF.items():
         asked = names(OPTIONAL[extra])
         found = {*known.get(package, ()), package.replace("_", "-"), brought.get(package, "")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from assay.search.request import SearchOptions
 from reproduce import experiment as experiment_files
 from reproduce.experiment import HERE, Experiment, experiments, read, write
-from reproduce.questions import questions
+from reproduce.questions import questions, text, texts
 from reproduce.run import KINDS
 
 FILES = list(experiments([]))
@@ -45,10 +46,32 @@ def test_a_subject_is_either_for_choosing_or_for_reporting(name: str, least: int
     assert all(len(each) == 1 for each in parts.values())
 
 
-def test_every_question_has_sections_where_its_subject_has_documents() -> None:
-    for one in questions(HERE / "trust.yaml"):
+@pytest.mark.parametrize("name", ["trust", "heldout"])
+def test_every_question_has_sections_where_its_subject_has_documents(name: str) -> None:
+    for one in questions(HERE / f"{name}.yaml"):
         assert bool(one.sections) == bool(one.documents) == (one.kind != "nothing"), one.ask
-        assert one.intents, one.ask
+
+
+def test_every_question_that_rules_are_chosen_by_says_what_it_asks_for() -> None:
+    for one in questions(HERE / "trust.yaml"):
+        assert one.intents or one.kind == "nothing", one.ask
+
+
+def test_what_is_held_out_is_in_no_other_set() -> None:
+    chosen_by = {one.ask for name in ("trust", "answers") for one in questions(_file(name))}
+    held = [one.ask for name in ("heldout", "heldout_answers") for one in questions(_file(name))]
+    assert len({*held}) == len(held) >= 160
+    assert not chosen_by & {*held}
+    assert not {*texts(_file("trust"), "trials")} & {*texts(_file("heldout"), "trials")}
+
+
+@pytest.mark.parametrize(("name", "over"), [("answers", "trust"), ("heldout_answers", "heldout")])
+def test_answers_are_asked_over_the_collection_of_a_search(name: str, over: str) -> None:
+    assert text(_file(name), "over") == over
+
+
+def _file(name: str) -> Path:
+    return HERE / f"{name}.yaml"
 
 
 def test_a_subject_is_in_the_same_part_of_both_sets() -> None:
@@ -57,10 +80,25 @@ def test_a_subject_is_in_the_same_part_of_both_sets() -> None:
         assert one.part == parts.get(one.subject, one.part), one.subject
 
 
-def test_every_question_with_an_answer_says_which_facts_belong_to_it() -> None:
-    for one in questions(HERE / "answers.yaml"):
+@pytest.mark.parametrize("name", ["answers", "heldout_answers"])
+def test_every_question_with_an_answer_says_which_facts_belong_to_it(name: str) -> None:
+    for one in questions(HERE / f"{name}.yaml"):
         assert bool(one.answer) == (one.kind == "right"), one.ask
         assert bool(one.documents) == (one.kind != "absent"), one.ask
+
+
+def test_the_page_on_boosts_has_the_figures_of_the_experiments() -> None:
+    """Design/033: every figure of four decimals, without and with boosts."""
+    pairs = set()
+    for name in ("nli4ct", "rct_tables", "spl_labels", "shipped"):
+        runs = {run.name: run.expected for run in read(HERE / f"{name}.yaml").runs}
+        for run, without in runs.items():
+            lifted = runs.get(run.replace("rrf", "rrf with boosts", 1), {})
+            pairs |= {(without[figure], lifted[figure]) for figure in without if figure in lifted}
+    page = (HERE.parent / "design" / "033-intents-and-boosts.md").read_text(encoding="utf-8")
+    shown = re.findall(r"(\d?\.\d{4}) → (\d?\.\d{4})", page)
+    assert len(shown) > 25
+    assert {(float(one), float(other)) for one, other in shown} <= pairs
 
 
 @pytest.mark.parametrize("name", ["nfcorpus", "trust"])

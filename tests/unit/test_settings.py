@@ -450,6 +450,8 @@ OTHER_VALUE = {
     "rate_limit": "3",
     "request_seconds": "3",
     "shutdown_seconds": "3",
+    "log_level": "warning",
+    "log_format": "text",
     "query_log": "text",
     "query_log_days": "3",
     "query_log_rows": "3",

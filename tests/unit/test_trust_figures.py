@@ -64,6 +64,9 @@ def test_figures_of_a_part() -> None:
     assert found["another subject above"] == 0
     assert found["nothing: said so"] == 1.0
     assert found["nothing: AUROC"] == 1.0
+    assert found["nothing: said wrongly"] == 0
+    wrong = trust.figures([asked(DOSE), asked(nothing)], [(Document("alfa", "10 mg"), ())])
+    assert wrong["nothing: said wrongly"] == 1
     assert found["nDCG@10 asking dosage"] == 1.0
 
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from assay.analysis.drugs import is_drug, other_names
+from assay.analysis.drugs import is_drug, is_measured, other_names
 from assay.analysis.identifiers import mentions
 from assay.analysis.spelling import STOP_WORDS, base, folded
 from assay.analysis.words import analyse, vocabulary
@@ -30,6 +30,10 @@ _COMPOUND = re.compile(
 _WRITTEN_AS_NAME = re.compile(r"[A-Z][a-z]{3,}")
 _AGE = re.compile(r"(?<!\d)(\d{1,2})[- ]?(?:years?|months?|weeks?|days?)[- ]old\b", re.IGNORECASE)
 _GROWN_UP = 18
+_OF_DRUGS = (
+    r"(?:dos(?:e|es|age|ing)|posology|(?:side|adverse)[- ](?:effects?|events?|reactions?)"
+    r"|contraindications?|interactions?|over\s?dos(?:e|age)|toxicity)\b"
+)
 _TITLE_CASE = 0.5  # share of capitalised words from which capitals mark no names
 _PEOPLE = {
     "children": (
@@ -104,7 +108,7 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
         plain = folded(word)
         is_code = word in trials or _COMPOUND.fullmatch(word)
         acid = f"{word} {words[at + 1][0]}" if at + 1 < len(words) else ""
-        if is_drug(word) or plain in known:
+        if is_drug(word) or plain in known or (is_measured(word) and _is_given(word, rest)):
             kind = Kind.DRUG
         elif acid.casefold().endswith("ic acid") and is_drug(acid):
             others = (_forms(one)[0] for one in other_names(acid) if " " not in one)
@@ -119,6 +123,13 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
     for group, pattern in _ASKS_FOR.items():
         if pattern.search(question) or (group == "children" and _is_young(question)):
             yield Name(Kind.PEOPLE, group, (group,))
+
+
+def _is_given(word: str, question: str) -> bool:
+    """Whether a question is about a substance as a drug: its dose, or what it does to people."""
+    given = rf"{_OF_DRUGS}\s+(?:of|for|with|from)\s+(?:\w+\s+)?{re.escape(word)}(?![^\W_])"
+    asked = rf"(?<![^\W_]){re.escape(word)}\s+(?:\w+\s+)?{_OF_DRUGS}"
+    return re.search(f"{given}|{asked}", question, re.IGNORECASE) is not None
 
 
 def people_in(text: str) -> frozenset[str]:

@@ -14,6 +14,7 @@ from assay.analysis.spelling import base
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 6  # words of a name
+_SHORT = 5  # letters of an abbreviation that may be another's
 
 
 def stems(text: str) -> tuple[str, ...]:
@@ -32,6 +33,17 @@ def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str,
                 at += length - 1
                 break
         at += 1
+
+
+@cache
+def short_names() -> frozenset[str]:
+    """The stems of abbreviations that may also be words or mean something else: ms, cf, pe."""
+    return frozenset(
+        base(name)
+        for names in _abbreviated()
+        for name in names
+        if name.isupper() and name.isalpha() and len(name) <= _SHORT
+    )
 
 
 @cache

@@ -94,6 +94,11 @@ def is_drug(word: str) -> bool:
     )
 
 
+def is_measured(word: str) -> bool:
+    """Whether a word is a substance that is mostly measured, and a drug only where it is given."""
+    return folded(word) in _NO_DRUGS
+
+
 def other_names(word: str) -> tuple[str, ...]:
     """Every name of the substance, this one first."""
     plain = folded(word)

@@ -18,6 +18,11 @@ _DISEASE = re.compile(
     r"[a-z]{3,}(?:itis|osis|emia|oma|opathy|algia|uria|penia|plegia|paresis|rrhea|rrhagia|megaly"
     r"|ectasis|iasis|phobia|thorax|edema|trophy)"
 )
+_FURTHER = """
+acne anorexia anxiety apnea arrhythmia asthma autism concussion croup delirium depression diabetes
+ebola gout hemophilia hemorrhoids herpes hiccups hypothermia impetigo incontinence influenza
+insomnia lupus migraine obesity rosacea tinnitus typhoid vitiligo
+"""  # which the list has only in longer names
 _NO_DISEASES = frozenset(
     ("diagnosis", "diploma", "meiosis", "mitosis", "osmosis", "prognosis", "symbiosis")
 )
@@ -65,10 +70,11 @@ def _rivals(typed: str, other: str) -> frozenset[str]:
 def _diseases() -> frozenset[str]:
     """The names of diseases in one word."""
     text = files("assay").joinpath("data/synonyms/diseases.txt").read_text(encoding="utf-8")
-    return frozenset(
+    listed = (
         name
         for line in text.splitlines()
         if not line.startswith("#")
         for name in line.split(" => ")
         if " " not in name
     )
+    return frozenset((*listed, *_FURTHER.split()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from assay import extras
@@ -154,6 +154,7 @@ def american(word: str) -> str:
     return UNIT_NAMES.get(word, word)
 
 
+@lru_cache(maxsize=65_536)
 def base(word: str) -> str:
     """The term that stands for every spelling of a word; "" for a stop word."""
     plain = folded(word)

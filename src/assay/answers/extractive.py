@@ -41,8 +41,14 @@ from assay.evidence.confidence import (
 )
 from assay.evidence.criteria import Side, sides_asked, sides_of
 from assay.evidence.gather import Evidence, Support, gather, names_of_document, own_drugs, unsaid
-from assay.evidence.population import age_asked, covers, groups_in, is_of_animals
-from assay.evidence.subject import Term, subject_terms
+from assay.evidence.population import (
+    age_asked,
+    covers,
+    groups_in,
+    is_of_animals,
+    without_groups,
+)
+from assay.evidence.terms import Term, subject_terms
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
 
@@ -247,6 +253,9 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
         met |= _OF_AGES | {str(asked.age)}
     for fact in asked.facts if rows else ():
         met |= fact.words
+    if rows and asked.is_dose:  # each is for the people in question, whatever it calls them
+        rest = without_groups(asked.question)
+        met |= frozenset(analyse(asked.question).terms).difference(analyse(rest).terms)
     return met
 
 

@@ -258,18 +258,32 @@ def store_documents(
     seen = 0
     for batch in _batches(documents, BATCH_DOCUMENTS):
         try:
-            total += workspace.store.put(batch)
+            total += _put(workspace, batch)
         except InputError:
             if refused is None:
                 raise
             for one in batch:
                 try:
-                    total += workspace.store.put([one])
+                    total += _put(workspace, [one])
                 except InputError as problem:
                     refused(f"the document {one[0].doc_id}: {problem}")
         seen += len(batch)
         progress("read", seen, 0)
     return total
+
+
+def _put(workspace: Workspace, batch: Sequence[tuple[Document, tuple[Chunk, ...]]]) -> Written:
+    """Store documents, unless one would replace a file of the same name and another format."""
+    from assay.ingest.folders import NAMED_BY_FILE
+
+    named = {one.doc_id: one.source for one, _ in batch if one.source in NAMED_BY_FILE}
+    for doc_id, before in workspace.store.sources(named).items() if named else ():
+        if before in NAMED_BY_FILE and before != named[doc_id]:
+            raise InputError(
+                f"{doc_id} was read from {before} and would be replaced by {named[doc_id]}",
+                hint=f"rename the file, or first: assay corpus delete {doc_id}",
+            )
+    return workspace.store.put(batch)
 
 
 def _indexed(workspace: Workspace, written: Written, progress: Progress) -> DocumentsWritten:

@@ -28,10 +28,14 @@ MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """Whether a workspace has documents, and how many changes of them the index does not have."""
+    """Whether a workspace has documents, and how many changes of them the index does not have.
+
+    ``lacking`` says which models are not on the machine, where searches go without them.
+    """
 
     empty: bool
     changes_behind: int
+    lacking: str = ""
     home: str = field(default="", metadata=as_json(None))
 
 
@@ -92,9 +96,7 @@ def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) ->
     """Why results may be missing: what is not indexed yet, and a section that no document has."""
     from assay.model.sections import section_of
 
-    yield from incomplete(assay)
-    if not response.results:
-        yield from _without(changes)
+    yield from (line for line in incomplete(assay) if line not in response.warnings)
     wanted = changes.get("section") or ()
     if not response.results and wanted:
         known = assay.sections()
@@ -102,14 +104,6 @@ def hints(assay: Assay, response: SearchResponse, changes: Mapping[str, Any]) ->
             more = "" if len(known) <= MOST_SECTIONS else ", ..."
             listed = ", ".join(known[:MOST_SECTIONS]) + more
             yield f"no document has a section {wanted[0]!r:.60}; known: {listed}"
-
-
-def _without(changes: Mapping[str, Any]) -> Iterator[str]:
-    """What to do where conditions on metadata may have left nothing."""
-    fields = dict.fromkeys(one.field for one in changes.get("filter") or ())
-    if fields:
-        named = ",".join(fields)
-        yield f"nothing passes the filters; without them, --facets {named} shows what there is"
 
 
 def incomplete(assay: Assay) -> Iterator[str]:
@@ -122,6 +116,8 @@ def incomplete(assay: Assay) -> Iterator[str]:
         elif state.changes_behind > 0:
             changes = counted(state.changes_behind, "document change", "is")
             yield f"{changes} not indexed yet (assay index update)"
+        if state.lacking and not state.empty:
+            yield state.lacking
 
 
 def freshness(workspace: Workspace) -> Freshness:
@@ -129,5 +125,6 @@ def freshness(workspace: Workspace) -> Freshness:
     return Freshness(
         empty=not workspace.store.inventory.documents(limit=1),
         changes_behind=workspace.changes_behind(),
+        lacking=engine.words_only(engine.lacking_models(workspace, engine.made_by(workspace))),
         home=str(workspace.home),
     )

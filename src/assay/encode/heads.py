@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from assay.encode.model_json import json_object
 from assay.encode.tensors import Tensors, read_tensors
 from assay.errors import FormatError
+from assay.stats.distributions import normal_cdf
 
 Row: TypeAlias = NDArray[np.float32]
 Head: TypeAlias = Callable[[Row], Row]
@@ -39,9 +40,9 @@ def _sigmoid(x: Row) -> Row:
 
 
 def _gelu(x: Row) -> Row:
-    from scipy.special import erf
-
-    found: Row = (x * 0.5 * (1 + erf(x.astype(np.float64) / np.sqrt(2)))).astype(np.float32)
+    wide = x.astype(np.float64)
+    below = np.array([normal_cdf(value) for value in wide.ravel().tolist()]).reshape(wide.shape)
+    found: Row = (wide * below).astype(np.float32)
     return found
 
 

@@ -2,14 +2,15 @@
 
 One pass of a BERT gives two signals of a passage:
 
-- dense: the first token's state, or at an inner exit the mean of all states, turned and at unit
+- dense: the first token's state, or on the short way the mean of all states, turned and at unit
   length;
 - sparse: weights of vocabulary terms, ``log(1 + relu(max))``. Every token weighs itself by the
   product of its turned state with its own embedding. The tokens that weigh themselves most, and the
   first one, also weigh the terms of ``expansions``. The ``TERMS`` heaviest terms are kept.
 
-The same signals leave an inner layer, so that one file serves two speeds: the graph is built for
-the depth that is asked for. A query needs no sparse outputs, since its terms have learned weights.
+One file serves two speeds: the short way has the first ``SHARED`` layers of the long one and then a
+few of its own. The graph is built for the depth that is asked for. A query needs no sparse outputs,
+since its terms have learned weights.
 
 Matrices are stored as 8-bit numbers with a scale per output. Products with them are computed in
 8 bits, or in floats, which is faster on processors without instructions for the former.
@@ -30,8 +31,9 @@ from assay.errors import FormatError
 
 Products: TypeAlias = Literal["int8", "float"]
 
-EXITS = (6, 12)
-AVERAGED = (6,)  # exits whose dense vector is made from the mean of all states, not from the first
+SHORT, LONG = 6, 12  # the layers of each way
+WAYS = (SHORT, LONG)
+SHARED = 3  # layers that both ways have
 HEAD_SIZE = 32
 POSITIONS = 48  # tokens that weigh other terms, beside the first
 TERMS = 160  # kept of a passage
@@ -64,16 +66,23 @@ def sizes(arrays: Arrays, source: str) -> Sizes:
     return Sizes(vocabulary, width, places)
 
 
+def layers(depth: int) -> list[str]:
+    """What the names of the weights of each layer begin with."""
+    own = range(depth - SHARED) if depth == SHORT else ()
+    shared = range(SHARED if own else depth)
+    return [*(f"body.layers.{at}." for at in shared), *(f"body.short.{at}." for at in own)]
+
+
 def build(
     arrays: Arrays, depth: int, source: str, *, sparse: bool = True, products: Products = "int8"
 ) -> bytes:
-    """The model for one row of token ids, special ones included, up to an exit.
+    """The model for one row of token ids, special ones included, with this many layers.
 
     Its results are ``dense`` and, unless they are left out, ``terms`` (ids, heaviest first) and
     ``weights``, of which those that are 0 stand for no term.
     """
-    if depth not in EXITS:
-        raise FormatError(f"there is no exit after {depth} layers", source=source)
+    if depth not in WAYS:
+        raise FormatError(f"there is no way of {depth} layers", source=source)
     try:
         return _Builder(arrays, products, sizes(arrays, source)).build(depth, sparse)
     except KeyError as error:
@@ -100,10 +109,10 @@ class _Builder:
             "Slice", self._plain(_PLACES), graph.constant([0]), graph.op("Shape", ids)
         )
         state = self._norm("body.norm", graph.op("Add", words, places), 1e-12)
-        for at in range(depth):
-            state = self._layer(f"body.layers.{at}.", state)
-        head = f"heads.{EXITS.index(depth)}."
-        self._dense(head, state, averaged=depth in AVERAGED)
+        for name in layers(depth):
+            state = self._layer(name, state)
+        head = f"heads.{WAYS.index(depth)}."
+        self._dense(head, state, averaged=depth == SHORT)
         if sparse:
             self._terms(head, state, ids, words)
         return graph.build()

@@ -21,8 +21,8 @@ import json
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, TypeAlias, cast
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -111,12 +111,12 @@ def read_address(name: str) -> Address:
     model, _, options = fragment.partition("?")
     if not model and kind != "tei":
         raise UsageError(f"which model is asked at {url!r:.100}?", hint=f"give {_FORM}")
-    return Address(name, cast("Service", kind), url.rstrip("/"), model, _options(options))
+    return Address(name, kind, url.rstrip("/"), model, _options(options))
 
 
 def _options(text: str) -> Options:
     values: dict[str, Any] = {}
-    known = {one.name: type(one.default) for one in fields(Options)}
+    known: dict[str, Any] = {name: type(value) for name, value in asdict(Options()).items()}
     for name, value in parse_qsl(text, keep_blank_values=True):
         if name not in known or name in values:
             raise UsageError(
@@ -231,7 +231,7 @@ class ServiceDense(_Service):
 
     def probe(self) -> int:
         """The length of a vector, asked of the service now."""
-        return self._vectors([_PROBE], patient=False).shape[1]
+        return int(self._vectors([_PROBE], patient=False).shape[1])
 
     def encode(self, texts: list[str], kind: Kind) -> DenseMatrix:
         """One row per text, in order."""

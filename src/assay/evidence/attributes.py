@@ -27,7 +27,10 @@ _DONE = (
 _MONEY = r"\b(?:dollars?|euros?|pounds? sterling|USD|EUR|GBP|CHF)\b"
 
 
-_NUMBER = r"(?:\d[\d,.\u00b7]*|\b(?:one|two|three|four|half(?: an?)?|single))"
+_NUMBER = (
+    r"(?:(?:\d[\d,.\u00b7]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve"
+    r"|half(?: an?)?|single))(?:[\s\u00a0]+(?:million|thousand))?)"
+)
 _GIVEN = (
     r"(?:mg|milligrams?|g|grams?|[mµμu]c?g|micrograms?|ng|ml|millilit(?:er|re)s?|m?iu|units?|u|meq|mmol|mci"
     r"|mbq|tablets?|tabs?|capsules?|caps|caplets?|puffs?|inhalations?|actuations?|drops?|sprays?"
@@ -131,7 +134,7 @@ ATTRIBUTES = (
     _attribute(
         "a maximum",
         rf"(?=.*\bmax(?:im(?:um|al))?\b)(?:{_ASKS_DOSE})",
-        rf"(?i:{_MOST}.{{0,80}}?{_AMOUNT}|{_AMOUNT}.{{0,40}}?\b(?:max\w*|at most)\b"
+        rf"(?i:{_MOST}.{{0,80}}?{_AMOUNT}|{_AMOUNT}.{{0,40}}?\b(?:max\w*|(?:at|the) most)\b"
         rf"|\d\s*(?:{_GIVEN}\s*)?(?:to|-|\u2013)\s*{_AMOUNT})",
         "max maximum maximal",
     ),

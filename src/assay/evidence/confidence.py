@@ -70,16 +70,19 @@ class Weights:
 
 BY_WORDS = Weights(0.0, 4.46, 1.63, -3.74)
 BY_MODEL: Mapping[str, Weights] = {
+    "assay-bio": Weights(13.85, 2.01, 2.94, -12.80),
+    "assay-bio-fast": Weights(11.33, 2.90, 2.64, -11.58),
     "bge-small-en-v1.5": Weights(10.20, 3.37, 0.84, -9.94),
 }
 
 
 def key_words(question: str) -> tuple[str, ...]:
     """The meaningful stems of a question, in order, each once; all of them if none is."""
-    return tuple(dict.fromkeys(analyse(_meaningful(question)).terms or analyse(question).terms))
+    return tuple(dict.fromkeys(analyse(meaningful(question)).terms or analyse(question).terms))
 
 
-def _meaningful(question: str) -> str:
+def meaningful(question: str) -> str:
+    """A question without the words that say nothing."""
     words = question.split()
     return " ".join(word for word in words if word.casefold().strip("?.,;:!()") not in STOP_WORDS)
 
@@ -88,7 +91,7 @@ def signals(
     question: str, passages: Sequence[Passage], met: frozenset[str] = frozenset()
 ) -> Signals:
     """Compute the signals of one question; words in ``met`` are known in another form."""
-    wanted, codes = key_words(question), tuple(analyse(_meaningful(question)).forms)
+    wanted, codes = key_words(question), tuple(analyse(meaningful(question)).forms)
     asked = frozenset((*wanted, *codes))
 
     def share(there: Set[str]) -> float:

@@ -4,20 +4,25 @@ Every index has a nearest passage to every query, and ten of them look like ten 
 about a query if none of the passages has the drug or record that it names, or if the best of them
 are below the floor: a logistic model of the signals in ``confidence.py``, fitted to tell queries
 that a collection can serve from those on other subjects. ``bench/answer_gate.py`` fits it and
-prints how well it does (design/036). A dense model without weights has no floor but names.
+prints how well it does (design/036). A dense model without weights is judged by words alone.
 
 Who asks for the doses or adverse events of a drug is not served by a trial of another drug that
 mentions it. Interactions and contraindications are of two drugs; the label of either has them.
+
+A short query that names no drug is served by a passage that has all of it (``together.py``).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.analysis.asked import Kind, Name, names_asked
+from assay.analysis.conditions import short_names
 from assay.analysis.drugs import is_drug
 from assay.analysis.names import is_name
+from assay.analysis.spelling import base
 from assay.analysis.words import analyse, vocabulary
 from assay.evidence.confidence import (
     ENOUGH,
@@ -30,6 +35,15 @@ from assay.evidence.confidence import (
     words_of,
 )
 from assay.evidence.gather import called_in, is_of_another, names_of_document
+from assay.evidence.terms import names_nothing
+from assay.evidence.together import (
+    NO_INDEX,
+    SHORT,
+    Index,
+    only_mentioned,
+    things_asked,
+    why_apart,
+)
 from assay.model.answers import Passage
 from assay.model.sections import section_of
 
@@ -38,11 +52,13 @@ FLOOR_OF_WORDS = 0.02  # words alone tell less
 # what is said of a drug in documents about it, by the intents of a query (``data/intents.yaml``)
 OF_ITS_OWN = frozenset({"adverse_events", "contraindications", "dosage", "indications", "warnings"})
 CONTRAINDICATIONS = "contraindications"
-SHORT = 3  # words of content
 UNIT = 2  # letters
+MOST = 0.8
 HALF = 0.5  # a passage with so many of the key words is about the query, however far its meaning
 TOPIC_BY_WORDS = Weights(0.0, 4.90, 3.49, -5.23)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
+    "assay-bio": Weights(29.01, 4.29, 0.0, -23.74),
+    "assay-bio-fast": Weights(30.67, 5.77, 0.0, -26.90),
     "bge-small-en-v1.5": Weights(27.95, 2.90, 0.0, -21.75),
 }
 
@@ -65,13 +81,16 @@ class Content:
 
     ``unknown`` are words that no document has, each with the word that may be meant, or "".
     ``meant`` is the query with those. ``frequency`` is the number of passages that have each word
-    of a short query, where the index can tell.
+    of a short query, where the index can tell. ``others`` are other names for the words of a text.
+    ``is_plain`` says that a query has no syntax: of "this OR that", nothing has both.
     """
 
     words: tuple[str, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     meant: str = ""
     frequency: Mapping[str, int] = field(default_factory=dict)
+    others: Callable[[str], Sequence[str]] = lambda text: ()
+    is_plain: bool = True
 
     @property
     def is_short(self) -> bool:
@@ -88,11 +107,6 @@ class Content:
 NO_CONTENT = Content()
 
 
-def nowhere(name: Name) -> bool:
-    """Nothing is known beyond the passages."""
-    return False
-
-
 def judge(
     query: str,
     passages: Sequence[Passage],
@@ -101,66 +115,81 @@ def judge(
     intents: Collection[str] = (),
     *,
     content: Content = NO_CONTENT,
-    is_elsewhere: Callable[[Name], bool] = nowhere,
+    index: Index = NO_INDEX,
 ) -> Judged:
     """Whether the best passages are about a query; what ``synonyms`` added to it counts as well.
 
-    ``intents`` are the kinds of section that it asks for. ``is_elsewhere`` says whether documents
-    beyond the best passages are about a name.
+    ``intents`` are the kinds of section that it asks for.
     """
     best = passages[:LOOKED_AT]
     if not best:
         return Judged(None)
     read = signals(query, best)
     sure = topic(read, dense_model)
-    if _says_most(synonyms, best):  # which is what the words of the query mean
+    asked = things_asked(query, content.others) if content.is_plain else ()
+    if meant := _says_most(synonyms, best):  # which is what the words of the query mean
         content = NO_CONTENT
     if lacking := _lacking(content, sure):
         reason = f"nothing here is about {' or '.join(lacking)}"
         if content.meant:
             reason = f"no document has {', '.join(lacking)}: did you mean “{content.meant}”?"
         return Judged(_below(sure), reason, lacking)
-    called = (name for passage in best for name in called_in(passage.chunk))
-    names = [name for name in names_asked(query, called) if name.kind is not Kind.PEOPLE]
+    known = (name for passage in best for name in called_in(passage.chunk))
+    names = [name for name in names_asked(query, known) if name.kind is not Kind.PEOPLE]
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
-    is_there = any(_is_called(name, best) or _is_met(name, serving) for name in names)
-    if is_there or _has_any(synonyms, best, serving):
-        return Judged(None if sure is None else max(sure, FLOOR))
-    missing = _missing(names, sure)
-    if missing and not any(map(is_elsewhere, missing)):
-        texts = tuple(name.text for name in missing)
-        reason = f"nothing here is about {' or '.join(texts)}"
-        if any(_is_met(name, best) for name in missing):
-            reason += ", which is only mentioned"
+    called = [name for name in names if _is_called(name, best)]
+    there = [*called, *(name for name in names if _is_met(name, serving))]
+    alone = len(asked) < 2  # a name is looked up wherever it stands
+    is_there = any(map(_is_certain, there if alone else called)) or (meant and alone)
+    if is_there or names_nothing(query):
+        return Judged(max(sure, FLOOR))
+    missing = () if there or _has_any(synonyms, best, serving) else _missing(names, sure)
+    if missing and not any(map(index.is_called, missing)):
+        reason, texts = _about(missing, best), tuple(name.text for name in missing)
         return Judged(_below(sure), reason, texts)
-    return _judged_by_words(content, read, sure, best)
+    if apart := why_apart(asked, sure, best, index) or only_mentioned(
+        query, asked, best, index, intents
+    ):
+        return Judged(_below(sure), apart)
+    floor = FLOOR_OF_WORDS if _weights(read, dense_model) is TOPIC_BY_WORDS else FLOOR
+    return _judged_by_words(content, read, sure, floor, best)
 
 
-def _missing(names: Sequence[Name], sure: float | None) -> Sequence[Name]:
+def _about(missing: Sequence[Name], best: Sequence[Passage]) -> str:
+    mentioned = any(_is_met(name, best) for name in missing)
+    named = " or ".join(name.text for name in missing)
+    return f"nothing here is about {named}{', which is only mentioned' if mentioned else ''}"
+
+
+def _is_certain(name: Name) -> bool:
+    """Whether a name is that of a drug, record or trial, and not just written with a capital."""
+    return name.kind is not Kind.NAME or not name.text[1:].islower()
+
+
+def _missing(names: Sequence[Name], sure: float) -> Sequence[Name]:
     """The names that had to be met; what may be any word counts where little speaks for it."""
     certain = [name for name in names if name.kind is not Kind.NAME]
-    return certain or (names if sure is not None and sure < ENOUGH else [])
+    return certain or (names if sure < ENOUGH else [])
 
 
 def _judged_by_words(
-    content: Content, read: Signals, sure: float | None, passages: Sequence[Passage]
+    content: Content, read: Signals, sure: float, floor: float, passages: Sequence[Passage]
 ) -> Judged:
     """Whether passages are near enough to a query that names nothing which is missing."""
     if _is_without_rarest(content, sure, passages):
         return Judged(_below(sure), f"nothing here seems to be about {content.rarest}")
-    floor = FLOOR_OF_WORDS if read.closeness is None else FLOOR
-    if sure is None or sure >= floor:
+    if sure >= floor:
         return Judged(sure)
     if read.covered >= HALF and content.unknown.keys().isdisjoint(content.words):
         return Judged(floor)
     return Judged(sure, "nothing here seems to be about this")
 
 
-def _below(sure: float | None) -> float | None:
-    return None if sure is None else min(sure, FLOOR)
+def _below(sure: float) -> float:
+    return min(sure, FLOOR)
 
 
-def _lacking(content: Content, sure: float | None) -> tuple[str, ...]:
+def _lacking(content: Content, sure: float) -> tuple[str, ...]:
     """The words that no document has and without which nothing is about the query.
 
     A drug that was probably misspelt always is one: its neighbours are other drugs. So is the only
@@ -180,15 +209,15 @@ def _lacking(content: Content, sure: float | None) -> tuple[str, ...]:
     lacking = tuple(unknown)
     if len(lacking) == len(content.words):
         return lacking
-    unlikely = sure is not None and sure < ENOUGH
+    unlikely = sure < ENOUGH
     if content.is_short and unlikely:
         return lacking
     return tuple(word for word in lacking if is_name(word) and (content.is_short or unlikely))
 
 
-def _is_without_rarest(content: Content, sure: float | None, passages: Sequence[Passage]) -> bool:
+def _is_without_rarest(content: Content, sure: float, passages: Sequence[Passage]) -> bool:
     """Whether little speaks for the passages, and none has the rarest word of a short query."""
-    if sure is None or sure >= ENOUGH or not content.is_short or not content.rarest:
+    if sure >= ENOUGH or not content.is_short or not content.rarest:
         return False
     words = analyse(content.rarest)
     asked = frozenset((*words.terms, *words.forms))
@@ -199,12 +228,14 @@ def _is_without_rarest(content: Content, sure: float | None, passages: Sequence[
     return not any(one.issuperset(words.terms) or not one.isdisjoint(words.forms) for one in there)
 
 
-def topic(read: Signals, dense_model: str = "") -> float | None:
+def topic(read: Signals, dense_model: str = "") -> float:
     """How likely it is that passages with these signals are about the query."""
-    if read.closeness is None:
-        return logistic(TOPIC_BY_WORDS, read)
-    weights = TOPIC_BY_MODEL.get(dense_model)
-    return None if weights is None else logistic(weights, read)
+    return logistic(_weights(read, dense_model), read)
+
+
+def _weights(read: Signals, dense_model: str) -> Weights:
+    known = TOPIC_BY_MODEL.get(dense_model)
+    return TOPIC_BY_WORDS if known is None or read.closeness is None else known
 
 
 def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[Passage]:
@@ -230,19 +261,28 @@ def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
 
 def _says_most(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
     """Whether a passage has most words of a synonym together: deep venous thrombosis for DVT."""
-    wanted = [frozenset(words) for text in synonyms if (words := analyse(text).terms)]
+    wanted = [
+        frozenset(words)
+        for text in synonyms
+        if base(text) not in short_names() and (words := analyse(text).terms)
+    ]
     return any(
-        len(words_of(one.chunk, words)) > HALF * len(words) and _together(words, one.chunk.text)
+        len(words_of(one.chunk, words)) >= _most(words) and _together(words, one.chunk.text)
         for words in wanted
         for one in passages
     )
+
+
+def _most(words: Collection[str]) -> int:
+    """All words of a long name but a quarter, and all but one of a short one."""
+    return max(1, len(words) - 1) if len(words) <= SHORT else math.ceil(MOST * len(words))
 
 
 def _together(words: frozenset[str], text: str) -> bool:
     """Whether as many neighbours in a text as there are words are mostly these words."""
     terms = analyse(text).terms
     return any(
-        len(words.intersection(terms[at : at + len(words)])) > HALF * len(words)
+        len(words.intersection(terms[at : at + len(words)])) >= _most(words)
         for at, term in enumerate(terms)
         if term in words
     )

@@ -7,7 +7,7 @@ names each must be met, by one passage or by all of them together; where a docum
 the drugs, one about other combinations of them does not answer. Of documents about a drug, those
 that speak of the condition in question answer before those about other conditions.
 
-Whatever else names the subject (``subject.py``: a condition, its type or stage, a code) must be in
+Whatever else names the subject (``terms.py``: a condition, its type or stage, a code) must be in
 the passage or in the names of its document; in a document of the name that was asked for, other
 passages of it may have it. Who asks what a patient said is not answered by the doctor.
 """
@@ -23,10 +23,11 @@ from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.drugs import is_drug
 from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
-from assay.evidence.attributes import attributes_asked
+from assay.evidence.attributes import DOSE, attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.criteria import sides_asked
-from assay.evidence.subject import Term, lacking, subject_terms
+from assay.evidence.population import is_of_other_sex, without_groups
+from assay.evidence.terms import Term, lacking, subject_terms
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
 
@@ -57,8 +58,9 @@ _DENIED = re.compile(r" non ?([^\W_]{4,})(?= ([^\W_]+) )")  # in plain words
 _TERM = 7  # letters of a word that means the same beside any other: diabetic, not small
 _DENIALS = ("non", "not", "no", "without")
 _NO_DRUG = re.compile(
-    r"[^\W_]+[- ](?:allerg\w+|antagonis\w+|deficien\w+|inhibitors?|intoleran\w+|naive|poisoning"
-    r"|receptors?|refractory|resistan\w+|sensiti[sz]\w+|sensitivity)\b",
+    r"[^\W_]+[- ](?:absorption|allerg\w+|antagonis\w+|concentrations?|control|deficien\w+|extract"
+    r"|inhibitors?|intoleran\w+|levels?|metabolism|naive|poisoning|receptors?|refractory"
+    r"|resistan\w+|sensiti[sz]\w+|sensitivity|tolerance|uptake)\b",
     re.IGNORECASE,
 )  # insulin sensitizers are not insulin
 _OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
@@ -122,6 +124,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
         for passage, one in zip(passages, held, strict=True)
         if _admissible(one, passage.chunk, strict, treatments)
         and not _says_the_opposite(question, passage.chunk)
+        and not is_of_other_sex(question, f"{passage.chunk.title}\n{passage.chunk.text}")
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
@@ -165,7 +168,7 @@ def unsaid(question: str, evidence: Evidence) -> str:
         if any(fact.states.search(one.text) for one in chunks):
             said |= fact.words
     forms = {form for name in names for form in name.forms}
-    rest = _without(question, names)  # DS-8201a is no word 8201a
+    rest = _without(_asked_of_all(question), names)  # DS-8201a is no word 8201a
 
     def content(text: str) -> dict[str, bool]:
         return {
@@ -205,9 +208,14 @@ def _terms(question: str, names: Sequence[Name]) -> tuple[Term, ...]:
     parts = {part for name in names for part in _WORD.findall(folded(name.text))}
     return tuple(
         term
-        for term in subject_terms(question)
+        for term in subject_terms(_asked_of_all(question))
         if term.words.isdisjoint(known) and not parts.issuperset(_WORD.findall(folded(term.text)))
     )
+
+
+def _asked_of_all(question: str) -> str:
+    """A question without the people whose dose it asks for: which statements are theirs is told."""
+    return without_groups(question) if DOSE in attributes_asked(question) else question
 
 
 def _on_subject(
@@ -219,7 +227,7 @@ def _on_subject(
     texts: dict[str, list[str]] = {}
     for passage, held in kept:
         if not held.by_name.isdisjoint(strict):
-            texts.setdefault(passage.chunk.doc_id, []).extend(_own_texts(passage.chunk))
+            texts.setdefault(passage.chunk.doc_id, []).extend(own_texts(passage.chunk))
     left = {doc_id: len(lacking(terms, *each)) for doc_id, each in texts.items()}
     having = {doc_id for doc_id, count in left.items() if not count}
     if having:  # the drug's own label may put half of it in other words
@@ -232,7 +240,7 @@ def _on_subject(
     return [
         (passage, held)
         for passage, held in kept
-        if passage.chunk.doc_id in having or not lacking(terms, *_own_texts(passage.chunk))
+        if passage.chunk.doc_id in having or not lacking(terms, *own_texts(passage.chunk))
     ]
 
 
@@ -243,11 +251,12 @@ def _is_trial_of(terms: Sequence[Term], chunk: Chunk) -> bool:
 
 def _nearest(terms: Sequence[Term], passages: Sequence[Passage]) -> tuple[str, ...]:
     """What the passage with most of the terms lacks."""
-    each = (lacking(terms, *_own_texts(passage.chunk)) for passage in passages)
+    each = (lacking(terms, *own_texts(passage.chunk)) for passage in passages)
     return tuple(term.text for term in min(each, key=len, default=()))
 
 
-def _own_texts(chunk: Chunk) -> tuple[str, ...]:
+def own_texts(chunk: Chunk) -> tuple[str, str, str]:
+    """What a passage says, what its document is called, and the heading above it."""
     return chunk.text, names_of_document(chunk), " ".join(_texts(chunk.metadata.get("heading")))
 
 

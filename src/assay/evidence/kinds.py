@@ -201,6 +201,10 @@ class Kind:
         found = _compiled(self.other).search(plain)
         return "" if found is None or self.is_in(plain) else " ".join(found[0].split())
 
+    def count(self, plain: str) -> int:
+        """How often a text in small letters names this kind."""
+        return len(_compiled(self.said).findall(plain))
+
     def is_in(self, plain: str) -> bool:
         """Whether a text in small letters speaks of this kind."""
         if _compiled(self.said).search(plain) is not None:

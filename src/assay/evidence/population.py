@@ -17,12 +17,20 @@ _GROUPS = {
     "hepatic impairment": r"\b(?:hepatic(?:ally)?|liver|cirrho\w+|child[- ]pugh)\b",
     "the elderly": r"\b(?:geriatrics?|elderly|older (?:adults?|patients|people)|aged)\b",
 }
+_STATED = r"\s+(?:disease|dysfunction|failure|function|impair\w+|insufficiency|patients?|people)\b"
+_SEXES = {
+    "women": r"\b(?:wom[ae]n|females?|girls?|mothers?|pregnan\w+|(?:post|pre)menopausal)\b",
+    "men": r"\b(?:m[ae]n|males?|boys?|fathers?)\b",
+}
+_ASKED_SEX = re.compile(r"\b(?:in|for)\s+(?:\w+\s+)?(women|females|men|males)\b", re.IGNORECASE)
 _ANIMALS = re.compile(
     r"\b(?:rats?|mice|mouse|dogs?|rabbits?|monkeys?|hamsters?|guinea pigs?|animals?|nonclinical"
     r"|mating|carcinogenesis|in vitro)\b",
     re.IGNORECASE,
 )
 _SPEAKS_OF = {name: re.compile(said, re.IGNORECASE) for name, said in _GROUPS.items()}
+_GROUP_ASKED = re.compile(rf"(?:{'|'.join(_GROUPS.values())})(?:{_STATED})?", re.IGNORECASE)
+_OF_SEX = {name: re.compile(said, re.IGNORECASE) for name, said in _SEXES.items()}
 _ASKED_AGE = re.compile(
     r"(?<!\d)(\d{1,3})[- ](?:year|yr)s?[- ]old\b|\bage(?:d)?\s+(\d{1,3})\b", re.IGNORECASE
 )
@@ -45,6 +53,21 @@ _OLDEST = 150.0
 def groups_in(text: str) -> frozenset[str]:
     """The groups of people of whom a text speaks: children, pregnancy, renal impairment."""
     return people_in(text) | {name for name, said in _SPEAKS_OF.items() if said.search(text)}
+
+
+def without_groups(question: str) -> str:
+    """A question without the groups of people that ``groups_in`` finds in it."""
+    return _GROUP_ASKED.sub(" ", question)
+
+
+def is_of_other_sex(question: str, text: str) -> bool:
+    """Whether a question is about women or men, and a text speaks only of the others."""
+    asked = _ASKED_SEX.search(question)
+    if asked is None:
+        return False
+    own = "women" if asked[1].casefold() in {"women", "females"} else "men"
+    spoken = {name for name, said in _OF_SEX.items() if said.search(text)}
+    return bool(spoken) and own not in spoken
 
 
 def is_of_animals(text: str) -> bool:

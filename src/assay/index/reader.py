@@ -126,13 +126,16 @@ class Generation:
         """Every field of the metadata that can be filtered by."""
         return sorted({field for one in self.facts for field in one.values})
 
+    def values(self, field: str) -> list[str]:
+        """The distinct values of a field."""
+        return sorted({value for one in self.facts for value in one.values.get(field, ())})
+
     def terms(self, condition: Condition) -> list[str]:
         """The facts that a condition names, as terms of the index of words."""
         known = self._terms.get(condition)
         if known is None:
             field = condition.field
-            values = {value for one in self.facts for value in one.values.get(field, ())}
-            known = [term_of(field, value) for value in condition.fitting(sorted(values))]
+            known = [term_of(field, value) for value in condition.fitting(self.values(field))]
             self._terms.put(condition, known)
         return known
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from assay import limits
 from assay.ingest import fields
 from assay.ingest.chunker import chunk_document
+from assay.ingest.folders import NAMED_BY_FILE
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.plan import named, plan
 from assay.ingest.profiles import Profile, profile_named
@@ -154,7 +155,9 @@ def _again(
     if earlier != digest:
         raise entry.location.duplicate_error(
             f"the document {document.doc_id} has a different title or text at {location}",
-            hint="an id must name one document",
+            hint="an id must name one document: rename one of the files"
+            if document.source in NAMED_BY_FILE
+            else "an id must name one document",
         )
     watch.note(
         f"{entry.location}: document {document.doc_id} again, the same as at {location}: skipped"

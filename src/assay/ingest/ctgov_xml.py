@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from assay.ingest.facts import iso_date
 from assay.ingest.json_rows import Row
-from assay.ingest.xml_input import Element
+from assay.ingest.xml_tree import Element
+from assay.model.values import iso_date
 
 ROOT = "clinical_study"
 _DATE = re.compile(r"([A-Za-z]+)\s+(?:(\d{1,2}),\s*)?(\d{4})")

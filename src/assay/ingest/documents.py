@@ -16,8 +16,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from lxml import etree
-
 from assay.ingest import fields
 from assay.ingest.compose import Composer
 from assay.ingest.facts import completed
@@ -27,8 +25,9 @@ from assay.ingest.speakers import role_of
 from assay.ingest.table_html import sanitised
 from assay.ingest.tables import table_text
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element, ElementRules, check_depth, one_line, plain
+from assay.ingest.xml_input import ElementRules, check_depth, one_line, plain
 from assay.ingest.xml_tables import is_within_table, xml_table
+from assay.ingest.xml_tree import Element, etree
 from assay.model.document import Document, Section, SpeakerRole
 from assay.model.sections import LABELS, LOINC, intent_of, label_of
 

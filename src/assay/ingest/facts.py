@@ -29,7 +29,6 @@ IDENTIFYING_KEYS = (
     *("icd", "icd10", "icd_10", "icd_code", "icd_codes", "atc", "atc_code", "atc_codes", "ndc"),
 )
 _WITHIN_ID = re.compile(r"(?<![A-Za-z0-9])(?:NCT\d{8}|PMC\d{3,9}|PMID:?\d{3,9})(?![A-Za-z0-9])")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 def facts(
@@ -92,18 +91,6 @@ def bounded(value: MetadataValue) -> MetadataValue | None:
         if left >= 0:
             kept.append(one)
     return tuple(kept) or None
-
-
-def iso_date(year: str, month: str = "", day: str = "") -> str:
-    """An ISO date as exact as these parts allow; empty without a year. A month may be a word."""
-    if not re.fullmatch(r"[12]\d{3}", year):
-        return ""
-    number = _MONTHS.index(month[:3].lower()) + 1 if month[:3].lower() in _MONTHS else month
-    if not str(number).isdecimal() or not 1 <= int(number) <= 12:
-        return year
-    if not day.isdecimal() or not 1 <= int(day) <= 31:
-        return f"{year}-{int(number):02}"
-    return f"{year}-{int(number):02}-{int(day):02}"
 
 
 def whole_number(text: str) -> int | str:

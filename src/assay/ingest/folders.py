@@ -14,6 +14,8 @@ from assay.ingest.files import absent
 from assay.ingest.watch import Watch
 
 PACKED = (".gz", ".zst")
+NAMED_BY_FILE = frozenset({"docx", "html", "pdf", "text"})
+"""Formats whose documents are called as their files are, without the suffix."""
 RESCUED = "lost+found"  # a system folder at the root of a disk that others cannot read
 
 

@@ -14,13 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.ingest.compose import Composer
-from assay.ingest.facts import distinct, facts, iso_date, year_of
+from assay.ingest.facts import distinct, facts, year_of
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
 from assay.ingest.xml_input import (
-    Element,
     ElementRules,
     children,
     children_but,
@@ -30,8 +29,10 @@ from assay.ingest.xml_input import (
     read_xml,
 )
 from assay.ingest.xml_tables import is_within_table, xml_table
+from assay.ingest.xml_tree import Element
 from assay.model.document import Document, MetadataValue
 from assay.model.sections import label_of
+from assay.model.values import iso_date
 
 SUFFIXES = frozenset({".xml", ".nxml"})
 FLOATS = ("table-wrap", "fig", "table-wrap-group", "fig-group")

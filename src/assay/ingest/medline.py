@@ -13,13 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.ingest.compose import Composer
-from assay.ingest.facts import distinct, facts, iso_date, year_of
+from assay.ingest.facts import distinct, facts, year_of
 from assay.ingest.folders import corpus_files
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element, ElementRules, children, local_line, one_line, stream_xml
+from assay.ingest.xml_input import ElementRules, children, local_line, one_line, stream_xml
+from assay.ingest.xml_tree import Element
 from assay.model.document import Document, MetadataValue
 from assay.model.sections import label_of
+from assay.model.values import iso_date
 
 SUFFIXES = frozenset({".xml"})
 RECORDS = ("PubmedArticle", "PubmedBookArticle")

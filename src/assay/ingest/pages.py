@@ -14,8 +14,6 @@ from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
-from lxml import etree
-
 from assay import limits
 from assay.ingest.compose import Composer
 from assay.ingest.facts import distinct, facts, year_of
@@ -24,8 +22,9 @@ from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element, ElementRules, check_depth, one_line, plain
+from assay.ingest.xml_input import ElementRules, check_depth, one_line, plain
 from assay.ingest.xml_tables import xml_table
+from assay.ingest.xml_tree import Element, etree
 from assay.model.document import Document, MetadataValue
 from assay.model.sections import label_of
 
@@ -117,7 +116,7 @@ def _encoding(data: bytes) -> str | None:
 def _main(page: Element) -> Element:
     """The part that holds what the page is about; all of it where none is marked."""
     marked = page.xpath("//main | //*[@role='main']") or page.xpath("//article")
-    if isinstance(marked, list) and len(marked) == 1 and isinstance(marked[0], Element):
+    if isinstance(marked, list) and len(marked) == 1 and isinstance(marked[0], etree._Element):
         return marked[0]
     body = page.find("body")
     return page if body is None else body

@@ -12,8 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lxml import etree
-
 from assay import extras, limits
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.pages import PAGE, clean, page_entry
@@ -21,7 +19,7 @@ from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.pdf_lines import Line, page_lines
 from assay.ingest.tables import JOIN
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element
+from assay.ingest.xml_tree import Element, etree
 from assay.model.sections import label_of
 
 SUFFIXES = frozenset({".pdf"})

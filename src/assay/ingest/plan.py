@@ -23,8 +23,8 @@ from assay.ingest.watch import Watch
 
 OFFICE = frozenset({".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"})
 ABOUT = re.compile(
-    r"(?:readme|licen[cs]e|copying|notice|changelog|changes|source|sources|authors|citation|manifest"
-    r"|contributing|security|about)(?![a-z])",
+    r"(?:readme|licen[cs]e|copying|notice|changelog|contributing)(?![a-z])"
+    r"|(?:changes|sources?|authors|citation|manifest|security|about)(?:\.[a-z0-9]+)*\Z",
     re.IGNORECASE,
 )
 UNREADABLE = ""

@@ -16,23 +16,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.ingest.compose import Composer
-from assay.ingest.facts import distinct, facts, iso_date, whole_number, year_of
+from assay.ingest.facts import distinct, facts, whole_number, year_of
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.tables import table_kind
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import (
-    Element,
-    ElementRules,
-    children,
-    local_line,
-    one_line,
-    plain,
-    read_xml,
-)
+from assay.ingest.xml_input import ElementRules, children, local_line, one_line, plain, read_xml
 from assay.ingest.xml_tables import xml_table
+from assay.ingest.xml_tree import Element
 from assay.model.document import Document, MetadataValue
 from assay.model.sections import LOINC, label_of
+from assay.model.values import iso_date
 
 SUFFIXES = frozenset({".xml"})
 READING = ElementRules(

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from assay.ingest.tables import Row
-from assay.ingest.xml_input import Element, children
+from assay.ingest.xml_input import children
+from assay.ingest.xml_tree import Element
 
 _NUMBERS = re.compile(r"[\d.,%()±<>=/–−\s-]+")
 _VALUE = re.compile(r"[<>≤≥~≈±+−–-]*\s?\d|\(?n\s?=|(?:none|n/?a|nr|ns|-|–|—)$", re.IGNORECASE)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 
-import nh3
-
-from assay import limits
+from assay import extras, limits
 from assay.ingest.parsed import FileLocation
 
 TAGS = {
@@ -40,6 +38,9 @@ def sanitised(html: str, location: FileLocation) -> str:
 
 def clean(html: str) -> str:
     """Markup with table tags only; safe to show whatever the input."""
+    extras.require("nh3")
+    import nh3
+
     return nh3.clean(
         html,
         tags=TAGS,

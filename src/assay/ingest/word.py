@@ -13,15 +13,14 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from lxml import etree
-
 from assay import limits
 from assay.errors import MissingFileError
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.pages import page_entry
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.watch import Watch
-from assay.ingest.xml_input import Element, children, parse_xml
+from assay.ingest.xml_input import children, parse_xml
+from assay.ingest.xml_tree import Element, etree
 
 SUFFIXES = frozenset({".docx"})
 BODY, STYLES, CORE = "word/document.xml", "word/styles.xml", "docProps/core.xml"

@@ -14,15 +14,13 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-from lxml import etree
-
 from assay import limits
 from assay.ingest import raised
 from assay.ingest.files import blocks, whole
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
+from assay.ingest.xml_tree import Element, etree
 
-Element = etree._Element
 # Markers in text while it is gathered; XML cannot contain them.
 BREAK = "\x01"  # a line break
 GLUE = "\x02"  # no line break, whatever follows

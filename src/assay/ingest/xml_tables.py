@@ -12,7 +12,8 @@ from assay.ingest.nested_tables import unfolded
 from assay.ingest.parsed import FileLocation
 from assay.ingest.table_heads import head_rows
 from assay.ingest.tables import Cell, Row, Table
-from assay.ingest.xml_input import Element, ElementRules, children, markup, one_line
+from assay.ingest.xml_input import ElementRules, children, markup, one_line
+from assay.ingest.xml_tree import Element
 
 
 def xml_table(

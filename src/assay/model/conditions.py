@@ -7,26 +7,23 @@ A condition names a field and what it may hold, on every surface in the same wor
     phase=PHASE2|PHASE3   one of these
     journal!=BMJ      not this; what has no journal passes
 
-Between values only letters and digits count: ``Phase 3`` is ``PHASE3``. Numbers are compared as
-numbers. A date that is written less exactly stands for all days in it: ``start_date=2019`` and
-``start_date<=2019`` let 2019-03-25 through. A field with several values passes by any of them.
-A backslash before ``|`` or another backslash keeps it as it is.
+Values that mean the same meet (``values.py``): ``phase=3`` lets ``PHASE3`` and ``Phase III``
+through, ``start_date=2019`` and ``start_date<=2019`` 2019-03-25. A field with several values passes
+by any of them. A backslash before ``|`` or another backslash keeps it as it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import Any
 
 from assay import limits
-from assay.analysis.spelling import folded
 from assay.errors import UsageError
 from assay.model.document import MetadataScalar, MetadataValue
+from assay.model.values import is_ordered, plain, same
 from assay.options import Several
 
 FORM = "a field and what it may hold, as in year>=2020 or phase=PHASE2|PHASE3"
@@ -39,11 +36,10 @@ _ADDRESSABLE = re.compile(_FIELD)
 _PARTS = re.compile(r"(?:[^|\\]|\\.)*", re.DOTALL)
 _NUMBER = r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?"
 _DATE = r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?"
-_IS_NUMBER, _IS_DATE = re.compile(_NUMBER), re.compile(rf"[0-9]{{4}}|{_DATE}")
 _ORDERED = re.compile(rf"{_DATE}|{_NUMBER}")
 _RANGE = re.compile(rf"({_DATE}|{_NUMBER})?\s*\.\.\s*({_DATE}|{_NUMBER})?")
-_PHASE = re.compile(r"\bphase\s+(i{1,3}|iv)\b")
-_ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
+_NOT_LESS, _NOT_MORE = frozenset({0, 1}), frozenset({0, -1})
+_MEANT = {">=": _NOT_LESS, "<=": _NOT_MORE, ">": frozenset({1}), "<": frozenset({-1})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,7 @@ class Condition:
 
     def fitting(self, values: Iterable[str]) -> list[str]:
         """Those of the values that are meant."""
-        tests = [_test(self.operator, wanted) for wanted in self.values]
+        tests = [_test(self.field, self.operator, wanted) for wanted in self.values]
         return [value for value in values if any(test(value) for test in tests)]
 
 
@@ -234,12 +230,12 @@ def known_field(name: str, fields: Iterable[str], *, of: str, options: Iterable[
     every = sorted(fields)
     if name in every:
         return name
-    plain = _plain(name)
+    wanted = plain(name)
     for found in every:
-        if _plain(found) == plain:
+        if plain(found) == wanted:
             return found
     for found in every:
-        if _plain(found).removesuffix("s") == plain.removesuffix("s"):
+        if plain(found).removesuffix("s") == wanted.removesuffix("s"):
             return found
     if name in options:
         hint = f"{name} has an option of its own"
@@ -254,50 +250,14 @@ def known_field(name: str, fields: Iterable[str], *, of: str, options: Iterable[
 # Does a value fit?
 
 
-def _test(operator: str, wanted: str) -> Any:
+def _test(field: str, operator: str, wanted: str) -> Callable[[str], bool]:
     if operator in {"=", NEGATED}:
         span = _RANGE.fullmatch(wanted)
         if span is None or not any(span.groups()):
-            return lambda value: _same(value, wanted)
+            return lambda value: same(field, value, wanted)
         low, high = span.groups()
         return lambda value: (
-            (low is None or _compare(value, low) in (0, 1))
-            and (high is None or _compare(value, high) in (0, -1))
+            (low is None or is_ordered(field, value, low, _NOT_LESS))
+            and (high is None or is_ordered(field, value, high, _NOT_MORE))
         )
-    meant = {">=": (0, 1), "<=": (0, -1), ">": (1,), "<": (-1,)}[operator]
-    return lambda value: _compare(value, wanted) in meant
-
-
-def _compare(value: str, bound: str) -> int | None:
-    """-1, 0 or 1 for less, the same or more; None where they cannot be compared."""
-    if _IS_NUMBER.fullmatch(value) and _IS_NUMBER.fullmatch(bound):
-        left, right = Decimal(value), Decimal(bound)
-        return (left > right) - (left < right)
-    if _IS_DATE.fullmatch(value) and _IS_DATE.fullmatch(bound):
-        part = value[: len(bound)]
-        return (part > bound) - (part < bound)
-    return None
-
-
-def _same(value: str, wanted: str) -> bool:
-    if value == wanted:
-        return True
-    ordered = _compare(value, wanted)
-    if ordered is not None:
-        return ordered == 0
-    plain = _plain(wanted)
-    return bool(plain) and _plain(value) == plain
-
-
-def common_form(value: str) -> str:
-    """The same for values that a filter takes for one: ``Phase 3`` and ``PHASE3``."""
-    if _IS_NUMBER.fullmatch(value) or _IS_DATE.fullmatch(value):
-        return value
-    return _plain(value) or value
-
-
-@lru_cache(maxsize=65_536)
-def _plain(text: str) -> str:
-    """Letters and digits alone; ``Phase III`` is written ``phase3``."""
-    lower = _PHASE.sub(lambda found: f"phase {_ROMAN[found[1]]}", folded(text))
-    return "".join(filter(str.isalnum, lower))
+    return lambda value: is_ordered(field, value, wanted, _MEANT[operator])

@@ -10,14 +10,15 @@ counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay import limits
-from assay.model.conditions import common_form, facts_of
+from assay.model.conditions import facts_of
 from assay.model.document import Chunk
 from assay.model.query import FILTER_OPTIONS, filter_values
 from assay.model.sections import section_of
+from assay.model.values import spellings
 
 OWN_FIELDS = {
     name: one.attribute for name, one in FILTER_OPTIONS.items() if one.attribute != "metadata"
@@ -64,12 +65,17 @@ def facets_of(chunks: Iterable[Chunk], fields: Sequence[str]) -> tuple[Facet, ..
 
 def _facet(name: str, documents: Iterable[set[str]]) -> Facet:
     every = list(documents)
-    form = _form(name)
-    counts = Counter(one for values in every for one in {form(value) for value in values})
+    read = {value: _read(name, value) for values in every for value in values}
+    counts = Counter(
+        one for values in every for one in {form for value in values for form in read[value]}
+    )
     spelt: dict[str, str] = {}
-    spellings = Counter(value for values in every for value in values)
-    for value, _ in sorted(spellings.items(), key=lambda item: (-item[1], item[0])):
-        spelt.setdefault(form(value), value)
+    frequency = Counter(value for values in every for value in values)
+    for value, _ in sorted(
+        frequency.items(), key=lambda item: (len(read[item[0]]), -item[1], item[0])
+    ):
+        for form, text in read[value].items():
+            spelt.setdefault(form, text)
     named = [(spelt[one], count) for one, count in counts.items()]
     ordered = sorted(named, key=lambda item: (-item[1], item[0]))
     most = limits.MAX_FACET_VALUES
@@ -81,8 +87,8 @@ def _facet(name: str, documents: Iterable[set[str]]) -> Facet:
     )
 
 
-def _form(name: str) -> Callable[[str], str]:
-    """What the values have in common that a filter on this field takes for the same."""
+def _read(name: str, value: str) -> Mapping[str, str]:
+    """What a filter on this field takes a value for, and how that is written."""
     if name == "section":
-        return section_of
-    return str if name in OWN_FIELDS else common_form
+        return {section_of(value): value}
+    return {value: value} if name in OWN_FIELDS else spellings(name, value)

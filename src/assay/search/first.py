@@ -2,7 +2,7 @@
 
 "Hypertension first line" names hypertension; "first line" says what is wanted of it. A passage on
 the first-line therapy of diabetes has two words of three, and may win by them. So where a query
-has a few words, some of which name its subject (``evidence/subject.py`` tells them from words that
+has a few words, some of which name its subject (``evidence/terms.py`` tells them from words that
 ask), and the first candidate has none of these, in its text or in the names of its document, the
 first place is for the best of those near the top that have all of them. The account says so: the
 rule ``subject``, with the factor by which its score grew.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from assay.evidence.subject import Term, lacking, subject_terms
+from assay.evidence.terms import Term, lacking, subject_terms
 from assay.search.boost import SUBJECT_RULE, Boosted
 from assay.search.response import Boost
 

@@ -15,9 +15,12 @@ from functools import partial
 from typing import Any
 
 from assay.analysis.asked import Kind, Name
+from assay.analysis.query import read
 from assay.errors import AssayError, SearchUnavailableError, UsageError
 from assay.evidence.confidence import LOOKED_AT
-from assay.evidence.floor import SHORT, Content, Judged, judge
+from assay.evidence.floor import Content, Judged, judge
+from assay.evidence.together import SHORT, Index
+from assay.model.answers import Passage
 from assay.model.query import ExplainsTerms
 from assay.plural import counted
 from assay.search.boost import Lexicon, detect
@@ -38,6 +41,8 @@ from assay.search.subject import subject_of
 
 log = logging.getLogger("assay.search")
 UNJUDGED = Judged(None)
+LOOKED_INTO = 20  # results among which one must have all that a short query names
+FEW_PASSAGES = 2  # of a document that says nothing in passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +200,11 @@ def respond(
         synonyms=prepared.question.synonyms,
         subject=ranking.scope.terms,
         subject_by=ranking.scope.by.value,
-        notes=prepared.reading.notes + (notes_on(hits[0]) if hits and not options.offset else ()),
+        notes=(
+            *prepared.reading.notes,
+            *_unmet(prepared, options, ranking),
+            *(notes_on(hits[0]) if hits and not options.offset else ()),
+        ),
         did_you_mean=prepared.reading.did_you_mean,
         searched_for=prepared.reading.searched_for,
         confidence=None if judged.confidence is None else round(judged.confidence, 4),
@@ -261,13 +270,8 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
     filters = prepared.reading.filters(options.filters)
     if options.offset or filters.doc_id or filters.interview_id:
         return UNJUDGED
-    best = ranking.page(0, LOOKED_AT)
-    chunks = prepared.index.chunks([candidate.key for candidate in best])
-    passages = [
-        explained(candidate, rank, chunks[candidate.key], options.components).passage()
-        for rank, candidate in enumerate(best, start=1)
-    ]
     question = prepared.question
+    passages = _passages(prepared, options, ranking, 0, LOOKED_AT)
     # what is asked for does not depend on whether it is boosted
     detected = detect(question.plain, prepared.lexicon, options.query_intent)
     intents = {one.intent for one in detected if one.rule == INTENT_RULE}
@@ -278,8 +282,24 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
         question.synonyms,
         intents,
         content=_content(prepared),
-        is_elsewhere=partial(_is_elsewhere, prepared.index, ranking),
+        index=Index(
+            partial(_is_called, prepared.index, ranking),
+            partial(_passages, prepared, options, ranking, LOOKED_AT, LOOKED_INTO),
+            lambda one: len(prepared.index.find(one.chunk.doc_id)) > FEW_PASSAGES,
+        ),
     )
+
+
+def _passages(
+    prepared: Prepared, options: SearchOptions, ranking: Ranking, start: int, stop: int
+) -> list[Passage]:
+    """The results at these places, as the floor reads them."""
+    page = ranking.page(start, stop)
+    chunks = prepared.index.chunks([candidate.key for candidate in page])
+    return [
+        explained(candidate, rank, chunks[candidate.key], options.components).passage()
+        for rank, candidate in enumerate(page, start=start + 1)
+    ]
 
 
 def _content(prepared: Prepared) -> Content:
@@ -295,15 +315,33 @@ def _content(prepared: Prepared) -> Content:
         except (AssayError, OSError) as problem:
             log.warning("how rare the words of a query are cannot be told: %s", problem)
     meant = "" if reading.searched_for else reading.did_you_mean
-    return Content(words, reading.unknown, meant, frequency)
+    return Content(
+        words,
+        reading.unknown,
+        meant,
+        frequency,
+        prepared.question.others,
+        is_plain=not read(prepared.question.written).restricts,
+    )
 
 
-def _is_elsewhere(index: Snapshot, ranking: Ranking, name: Name) -> bool:
+def _is_called(index: Snapshot, ranking: Ranking, name: Name) -> bool:
     """Whether a candidate's document is called so; what may be any word is only looked up."""
     if name.kind is Kind.NAME:
         return index.words is not None and any(map(index.words.frequency, name.forms))
     labels = index.labels([one.fused.key for one in ranking.boosted])
     return any(name.is_in(names) for names in {one.names for one in labels.values()})
+
+
+def _unmet(prepared: Prepared, options: SearchOptions, ranking: Ranking) -> tuple[str, ...]:
+    """Which filters leave nothing, where nothing is left."""
+    if len(ranking) or not options.filters.metadata:
+        return ()
+    try:
+        return prepared.index.unmet(options.filters)
+    except (AssayError, OSError) as problem:
+        log.warning("the values of metadata cannot be asked for: %s", problem)
+        return ()
 
 
 def _below(judged: Judged, withheld: int) -> str:

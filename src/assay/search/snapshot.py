@@ -21,6 +21,7 @@ from assay.model.sections import section_of
 from assay.search.facets import OWN_FIELDS
 
 _OPTIONS = frozenset(FILTER_OPTIONS)
+MOST_VALUES = 8  # of a field that a note names
 
 
 class Words(Protocol):
@@ -33,6 +34,11 @@ class Words(Protocol):
         """Which of the chunks with these keys have it; all where too many chunks do."""
 
 
+def no_values(field: str) -> Sequence[str]:
+    """Nothing is known of a field."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """One generation. ``absent`` says why a configured component is missing.
@@ -42,11 +48,11 @@ class Snapshot:
     the chunks of this generation with the id of a document or chunk. ``content`` tells apart two
     indexes that have the same generation. ``words`` says which chunks have a word, where the index
     can tell; ``word_index`` how a query is to be read. ``sections`` are the labels that its chunks
-    have, ``fields`` the names of their metadata. ``dense_model`` is the model behind dense scores.
-    ``model_weights`` are weights that suit the models, by fusion method. ``chunk_ids`` are all
-    chunks by key, where that is known: a component that returns another is left out. ``lacking``
-    are components that are not asked unless they are named, since this machine has no model for
-    them; ``lacking_said`` says so.
+    have, ``fields`` the names of their metadata, ``values`` what a field holds. ``dense_model`` is
+    the model behind dense scores. ``model_weights`` are weights that suit the models, by fusion
+    method. ``chunk_ids`` are all chunks by key, where that is known: a component that returns
+    another is left out. ``lacking`` are components that are not asked unless they are named, since
+    this machine has no model for them; ``lacking_said`` says so.
     """
 
     generation: str
@@ -61,6 +67,7 @@ class Snapshot:
     word_index: WordIndex | None = None
     sections: Callable[[], Sequence[str]] = tuple
     fields: Callable[[], Sequence[str]] = tuple
+    values: Callable[[str], Sequence[str]] = no_values
     dense_model: str = ""
     model_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     chunk_ids: Mapping[int, str] | None = None
@@ -86,6 +93,19 @@ class Snapshot:
             )
             filters = replace(filters, metadata=tuple(named))
         return filters
+
+    def unmet(self, filters: Filters) -> tuple[str, ...]:
+        """Why no document passes these filters on metadata, in words, one condition each."""
+        if not filters.metadata:
+            return ()
+        notes = []
+        for one in self.resolved(filters).metadata:
+            values = self.values(one.field)
+            if values and not one.fitting(values) and not one.negated:
+                named = ", ".join(values[:MOST_VALUES])
+                more = ", ..." if len(values) > MOST_VALUES else ""
+                notes.append(f"no document has {one}; {one.field} is {named}{more} here")
+        return tuple(notes) or ("no document passes all filters together",)
 
     def facet_fields(self, names: Sequence[str]) -> tuple[str, ...]:
         """The fields that these names mean; one that no document has is refused."""

@@ -202,6 +202,11 @@ class CorpusStore:
             known = _digests(connection, wanted)
         return [doc_id for doc_id in wanted if doc_id not in known]
 
+    def sources(self, doc_ids: Iterable[str]) -> dict[str, str]:
+        """The formats from which those of these documents were read that are there."""
+        with self._engine.connect() as connection:
+            return _of_documents(connection, documents.c.source, list(doc_ids))
+
     def document(self, doc_id: str) -> StoredDocument | None:
         """A document with its present chunks in order; None where it is not there."""
         with self._engine.connect() as connection:
@@ -330,13 +335,20 @@ def _change(seq: int, doc_id: str, kind: str) -> dict[str, Any]:
 
 
 def _digests(connection: Connection, doc_ids: list[str]) -> dict[str, str]:
+    return _of_documents(connection, documents.c.digest, doc_ids)
+
+
+def _of_documents(
+    connection: Connection, column: Column[Any], doc_ids: list[str]
+) -> dict[str, str]:
+    """What a column has for those of these documents that are there."""
     found: dict[str, str] = {}
     for start in range(0, len(doc_ids), 500):
         part = doc_ids[start : start + 500]
         rows = connection.execute(
-            select(documents.c.doc_id, documents.c.digest).where(documents.c.doc_id.in_(part))
+            select(documents.c.doc_id, column).where(documents.c.doc_id.in_(part))
         )
-        found |= {row.doc_id: row.digest for row in rows}
+        found.update((row[0], row[1]) for row in rows)
     return found
 
 

@@ -18,10 +18,10 @@ from assay import limits
 from assay.errors import (
     FormatError,
     InputError,
-    MissingDependencyError,
     MissingFileError,
     Problem,
 )
+from assay.extras import import_optional
 from assay.hits.sources import read_all, source
 from assay.hits.trec_lines import read_qrels_lines
 from assay.model.testset import GoldenQuery, Judgment
@@ -75,13 +75,7 @@ def _kind(path: Path) -> str:
 
 def read_irds(name: str, draft: DraftSet, field: str = "title") -> None:
     """Fill a draft from a set of ir_datasets, which may have to download it first."""
-    try:
-        import ir_datasets
-    except ImportError as problem:
-        raise MissingDependencyError(
-            f"this needs the package ir_datasets, which cannot be imported: {problem}",
-            hint="install it with: pip install ir_datasets",
-        ) from None
+    ir_datasets = import_optional("ir_datasets")
     try:
         dataset = ir_datasets.load(name)
     except KeyError:

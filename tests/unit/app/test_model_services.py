@@ -134,7 +134,7 @@ def test_a_key_goes_only_where_its_owner_sends_it(
             workspace.ingest(folder / "documents")
         assert all(h["Authorization"] == "Bearer secret" for _, h, _ in server.requests)
         (folder / "assay.yaml").write_text(f'dense_model: "{address}"\n')
-        with pytest.raises(ConfigError, match="dense_model says where .* are sent"):
+        with pytest.raises(ConfigError, match=r"dense_model says where .* are sent"):
             settings(folder, ASSAY_DENSE_KEY_VARIABLE="MY_KEY")
 
 
@@ -174,6 +174,7 @@ def test_what_was_used_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("ASSAY_HOME", str(folder / ".assay"))
     with ModelService() as server:
         monkeypatch.setenv("ASSAY_SPLADE_MODEL", "none")
         monkeypatch.setenv("ASSAY_DENSE_MODEL", f"http+openai:{server.url}#small?price=10")

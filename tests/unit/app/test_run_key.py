@@ -80,7 +80,7 @@ NO_ANSWER = {
     "search_queue", "evaluation_slots", "rate_limit", "request_seconds", "shutdown_seconds",
     "schedule",
     # what is shown and logged
-    "color", "debug", "query_log", "query_log_days", "query_log_rows",
+    "color", "debug", "log_format", "log_level", "query_log", "query_log_days", "query_log_rows",
 }  # fmt: skip
 """Settings that cannot change an answer."""
 

@@ -21,6 +21,16 @@ from assay.settings import Settings, configure
 from tests.unit.encode.tiny import write_model
 
 SAID = "by words alone"
+SET = """name: small
+version: "1.0"
+queries:
+  - query_id: q1
+    query_text: aspirin
+    query_type: exact_term
+    relevant_docs:
+      - doc_id: a
+        grade: 3
+"""
 
 
 @pytest.fixture
@@ -30,6 +40,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home.mkdir()
     for name in [name for name in os.environ if name.startswith("ASSAY_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("ASSAY_HOME", str(home / ".assay"))
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     monkeypatch.setattr(shelves, "PACKAGED", tmp_path / "nothing")
@@ -77,6 +88,11 @@ def test_the_commands_of_the_tutorial_work_at_once(
     assert not found["degraded"]
     assert any(SAID in line and "assay models pull" in line for line in found["warnings"])
     assert run(["search", "aspirin"]) == 0
+    assert capsys.readouterr().err.count(SAID) == 1
+    (bare / "set.yaml").write_text(SET)
+    assert run(["eval", "run", "--testset", "set.yaml"]) == 0
+    assert capsys.readouterr().err.count(SAID) == 1
+    run(["answer", "Does aspirin lower the risk?"])
     assert SAID in capsys.readouterr().err
     assert run(["index", "info"]) == 0
     assert run(["doctor"]) == 0
@@ -125,7 +141,7 @@ def test_an_index_of_models_is_not_taken_apart_where_they_are_missing(
             (bare / "documents" / f"{action}.txt").write_text(f"a text for {action}")
             workspace.ingest(bare / "documents", index=False)
             with pytest.raises(MissingModelError):
-                workspace.write_index(action)  # type: ignore[arg-type]
+                workspace.write_index(action)
         assert workspace.index_card()["models"] == made
         assert workspace.search("aspirin").degraded
 

@@ -55,9 +55,9 @@ class ModelService:
         texts = body.get("documents", body.get("texts", []))
         wanted = set(body["query"].split())
         name = "relevance_score" if "documents" in body else "score"
-        rows = [{"index": at, name: len(wanted & {*t.split()})} for at, t in enumerate(texts)]
-        rows.sort(key=lambda row: -row[name])
-        return json.dumps({"results": rows} if "documents" in body else rows).encode()
+        scored = [{"index": at, name: len(wanted & {*t.split()})} for at, t in enumerate(texts)]
+        scored.sort(key=lambda row: -row[name])
+        return json.dumps({"results": scored} if "documents" in body else scored).encode()
 
     def _rows(self, texts: list[str]) -> list[list[float]]:
         rows = 3 * HashingDense().encode(texts, "passage")  # not of unit length

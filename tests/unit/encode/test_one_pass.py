@@ -31,7 +31,7 @@ def run(
     return ModelSession(model, "made").results(TokenRow(row, np.zeros_like(row)))
 
 
-@pytest.mark.parametrize("depth", one_pass.EXITS)
+@pytest.mark.parametrize("depth", one_pass.WAYS)
 def test_both_signals_agree_with_numpy(depth: int) -> None:
     wanted = computed(unpacked(ARRAYS), IDS, depth)
     found = run(ARRAYS, depth, products="float")
@@ -44,7 +44,7 @@ def test_both_signals_agree_with_numpy(depth: int) -> None:
     assert weights[-1] >= np.sort(wanted.weights)[-one_pass.TERMS] - 0.05
 
 
-@pytest.mark.parametrize("depth", one_pass.EXITS)
+@pytest.mark.parametrize("depth", one_pass.WAYS)
 def test_floats_that_were_never_quantised_agree_to_the_digit(depth: int) -> None:
     wanted = computed(floats(), IDS, depth)
     found = run(floats(), depth)
@@ -54,7 +54,7 @@ def test_floats_that_were_never_quantised_agree_to_the_digit(depth: int) -> None
     )
 
 
-@pytest.mark.parametrize("depth", one_pass.EXITS)
+@pytest.mark.parametrize("depth", one_pass.WAYS)
 def test_8_bit_products_are_near(depth: int) -> None:
     wanted = computed(unpacked(ARRAYS), IDS, depth)
     assert float(run(ARRAYS, depth)["dense"] @ wanted.dense) > 0.99
@@ -104,8 +104,8 @@ def test_missing_weights_are_named(name: str) -> None:
         run(rest, 12)
 
 
-def test_only_the_exits_that_were_trained() -> None:
-    with pytest.raises(FormatError, match="no exit after 7 layers"):
+def test_only_the_ways_that_were_trained() -> None:
+    with pytest.raises(FormatError, match="no way of 7 layers"):
         run(ARRAYS, 7)
 
 

@@ -41,7 +41,7 @@ def test_vectors_come_in_batches_and_in_order(kind: str, path: str) -> None:
         rows = encoder.encode(TEXTS, "passage")
         assert encoder.dimension == 64
     np.testing.assert_allclose(rows, HashingDense().encode(TEXTS, "passage"), atol=1e-6)
-    sizes = [len(body.get("input", body.get("inputs"))) for _, _, body in server.requests]
+    sizes = [len(body.get("input", body.get("inputs", []))) for _, _, body in server.requests]
     assert sizes == ([64, 64, 22] if kind == "openai" else [32, 32, 32, 32, 22])
     assert {one for one, _, _ in server.requests} == {path}
     assert encoder.usage.tokens == (3 * len(TEXTS) if kind == "openai" else 5 * len(sizes))
@@ -84,7 +84,7 @@ def test_what_may_pass_is_tried_again(status: int) -> None:
 
 def test_the_wait_that_is_asked_for_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr(posting.time, "sleep", waits.append)
+    monkeypatch.setattr("assay.posting.time.sleep", waits.append)
     with ModelService(fails(429, "7"), fails(503)) as server:
         dense(server).encode(["x"], "passage")
     assert waits == [7.0, 0.02]
@@ -230,7 +230,7 @@ def test_scores_come_in_the_order_of_the_passages(kind: str) -> None:
         again = model.score("aspirin heart attack", ["aspirin", "new"])
         assert again.tolist() == [1.0, 0.0]
     bodies = [body for _, _, body in server.requests]
-    sizes = [len(body.get("documents", body.get("texts"))) for body in bodies]
+    sizes = [len(body.get("documents", body.get("texts", []))) for body in bodies]
     assert sizes == [4, 1]  # equal pairs are asked once
     assert all(path == "/rerank" for path, _, _ in server.requests)
     assert model.score("x", []).shape == (0,)

@@ -41,32 +41,34 @@ def floats(seed: int = 3) -> Floats:
         "body.words.weight": normal(VOCABULARY, WIDTH, size=0.5),
         "body.places.weight": normal(PLACES, WIDTH),
     }
-    for at in range(LAYERS):
+    ways = [f"body.layers.{at}." for at in range(LAYERS)]
+    ways += [f"body.short.{at}." for at in range(one_pass.SHORT - one_pass.SHARED)]
+    for layer in ways:
         for part, (rows, columns) in {
             "qkv": (3 * WIDTH, WIDTH),
             "out": (WIDTH, WIDTH),
             "wide": (4 * WIDTH, WIDTH),
             "narrow": (WIDTH, 4 * WIDTH),
         }.items():
-            found[f"body.layers.{at}.{part}.weight"] = normal(rows, columns)
-            found[f"body.layers.{at}.{part}.bias"] = normal(rows)
+            found[f"{layer}{part}.weight"] = normal(rows, columns)
+            found[f"{layer}{part}.bias"] = normal(rows)
     for head in ("heads.0.", "heads.1."):
         found[f"{head}dense.weight"] = normal(WIDTH, WIDTH, size=0.3)
         found[f"{head}turn.weight"] = normal(WIDTH, WIDTH, size=0.3)
         found[f"{head}turn.bias"] = normal(WIDTH)
         found[f"{head}bias"] = normal(VOCABULARY) - 0.5
     norms = ["body.norm", "heads.0.norm", "heads.1.norm"]
-    norms += [f"body.layers.{at}.{name}" for at in range(LAYERS) for name in ("norm", "norm2")]
+    norms += [f"{layer}{name}" for layer in ways for name in ("norm", "norm2")]
     for name in norms:
         found[f"{name}.weight"], found[f"{name}.bias"] = 1 + normal(WIDTH), normal(WIDTH)
     return found
 
 
 def packed(state: Floats) -> Arrays:
-    """What ships: matrices as 8-bit numbers with a scale per row, the rest in half precision."""
+    """What ships: large matrices as 8-bit numbers with a scale a row, the rest in half."""
     arrays: Arrays = {}
     for name, array in state.items():
-        if array.ndim == 2 and "places" not in name:
+        if array.ndim == 2 and not name.startswith(("body.places.", "heads.")):
             scale = np.abs(array).max(axis=1) / 127
             arrays[name] = np.rint(array / scale[:, None]).astype(np.int8)
             arrays[f"{name}.scale"] = scale.astype(np.float32)
@@ -133,8 +135,10 @@ def computed(state: Floats, ids: list[int], depth: int) -> Computed:
     words = state["body.words.weight"].astype(np.float64)
     hidden = _norm(state, "body.norm", words[ids] + state["body.places.weight"][: len(ids)], 1e-12)
     for at in range(depth):
-        hidden = _layer(state, f"body.layers.{at}.", hidden)
-    head = f"heads.{one_pass.EXITS.index(depth)}."
+        short = depth == 6 and at >= 3
+        name = f"body.short.{at - 3}." if short else f"body.layers.{at}."
+        hidden = _layer(state, name, hidden)
+    head = f"heads.{(6, 12).index(depth)}."
     dense = state[f"{head}dense.weight"] @ (hidden.mean(axis=0) if depth == 6 else hidden[0])
     turned = _norm(state, f"{head}norm", _gelu(_linear(state, f"{head}turn", hidden)), 1e-5)
     bias = state[f"{head}bias"]

@@ -61,6 +61,17 @@ def test_never_more_than_so_many_are_under_way() -> None:
     assert 1 <= most[0] <= 3
 
 
+def test_what_keeps_its_own_time_is_asked_several_at_once_too() -> None:
+    meeting = threading.Barrier(4)
+
+    async def retrieve(query: GoldenQuery) -> list[str]:
+        meeting.wait(LONG)
+        return found(query)
+
+    outcomes = list(execute(retrieve, MANY.queries, timeout_s=None, concurrency=4))
+    assert [one.results[0].chunk_id for one in outcomes] == [f"d{at}" for at in range(20)]
+
+
 def test_coroutines_of_one_client_share_a_loop() -> None:
     """Connections belong to the loop that made them."""
     loops: set[int] = set()
@@ -184,3 +195,28 @@ def test_cost_and_tokens_are_kept_in_the_run_and_shown(tmp_path: Path) -> None:
     assert stored.info.aggregate["usage"] == plain
     notes = result_tables(recorded.result)[0].notes
     assert "cost, as the system says: 5 in all, 0.25 a query; 240 tokens" in notes
+
+
+stopped = [False]
+
+
+def stopping(text: str) -> list[str]:
+    """A search during which somebody presses Ctrl-C, once."""
+    if text == "text 13" and not stopped[0]:
+        stopped[0] = True
+        raise KeyboardInterrupt
+    return [f"d{text.removeprefix('text ')}"]
+
+
+def test_a_run_that_was_cut_short_goes_on_as_it_was_asked(tmp_path: Path) -> None:
+    request = EvaluationRequest(
+        test_set=MANY, retriever=f"{__name__}:stopping", concurrency=4, run_id="mine"
+    )
+    with Workspace(configure({"home": tmp_path})) as workspace:
+        with pytest.raises(KeyboardInterrupt):
+            workspace.evaluate(request)
+        kept = workspace.stored_run("mine")
+        assert [one.query_id for one in kept.outcomes] == [f"q{at:02}" for at in range(13)]
+        resumed = workspace.evaluate(EvaluationRequest(resume="mine")).runs[0]
+    assert resumed.info.config["concurrency"] == 4
+    assert (resumed.reused, resumed.result["MRR"]) == (13, 1.0)

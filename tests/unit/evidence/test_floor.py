@@ -52,9 +52,10 @@ def test_near_meaning_or_half_of_the_words_is_above_it() -> None:
     assert judge("how to bake bread at home", [worded], DENSE).nothing == ""
 
 
-def test_a_dense_model_without_weights_has_no_floor_but_names() -> None:
+def test_a_dense_model_without_weights_is_judged_by_words() -> None:
     far = passage("Statins lower lipids.", 0.1)
-    assert judge("how to bake bread at home", [far], "another-model").nothing == ""
+    assert judge("how to bake bread at home", [far], "another-model").nothing
+    assert judge("statins in women", [far], "another-model").nothing == ""
     assert judge("dose of apixaban", [far], "another-model").missing == ("apixaban",)
 
 

@@ -4,27 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from assay.ingest import facts
 from assay.ingest.corpus import read_corpus
 from tests.unit.ingest.samples import entries, only, write_lines
-
-
-@pytest.mark.parametrize(
-    ("parts", "date"),
-    [
-        (("2019", "3", "25"), "2019-03-25"),
-        (("2019", "Mar"), "2019-03"),
-        (("2019", "December", "x"), "2019-12"),
-        (("2019", "Spring"), "2019"),
-        (("2019", "13", "1"), "2019"),
-        (("", "3"), ""),
-        (("19", "3"), ""),
-    ],
-)
-def test_dates_are_as_exact_as_they_are_known(parts: tuple[str, ...], date: str) -> None:
-    assert facts.iso_date(*parts) == date
 
 
 def test_an_article_has_the_year_of_its_issue_and_its_first_date(tmp_path: Path) -> None:

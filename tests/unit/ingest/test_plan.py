@@ -36,6 +36,19 @@ def test_one_format_is_one_part(tmp_path: Path) -> None:
     assert planned(tmp_path) == ([("jats", ".")], [left_out])
 
 
+def test_texts_beside_other_formats_are_read_unless_they_are_about_them(tmp_path: Path) -> None:
+    put(tmp_path / "a.xml", ARTICLE)
+    put(tmp_path / "README.txt", "What this is")
+    put(tmp_path / "LICENSE-MIT.txt", "You may")
+    put(tmp_path / "sources.txt", "From there")
+    for name in ("about_gout.txt", "changes-in-dose.txt", "security of supply.txt"):
+        put(tmp_path / name, "Some words.")
+    parts, notes = planned(tmp_path)
+    read = {path for kind, path in parts if kind == "text"}
+    assert read == {"about_gout.txt", "changes-in-dose.txt", "security of supply.txt"}
+    assert notes[0].endswith("LICENSE-MIT.txt, README.txt, sources.txt")
+
+
 def test_several_formats_are_parts_by_folder_and_file(tmp_path: Path) -> None:
     put(tmp_path / "README.md", "# hello")
     put(tmp_path / "articles" / "a.xml", ARTICLE)

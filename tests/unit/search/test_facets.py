@@ -45,6 +45,16 @@ def counts(facet: Facet) -> dict[str, int]:
     return {one.value: one.count for one in facet.values}
 
 
+def test_values_that_mean_the_same_are_counted_once() -> None:
+    spelt = ("PHASE3", "Phase 3", "Phase III", "PHASE3", "Phase 2/Phase 3", "Phase II")
+    chunks = [
+        Chunk(f"d{at}:chunk_0", f"d{at}", "aspirin", metadata={"phase": value})
+        for at, value in enumerate(spelt)
+    ]
+    (phase,) = facets_of(chunks, ["phase"])
+    assert counts(phase) == {"PHASE3": 5, "Phase II": 2}
+
+
 def test_documents_are_counted_on_all_pages(here: Workspace) -> None:
     words: dict[str, Any] = {"components": ("bm25",)}
     answer = here.search("aspirin headache", k=2, facets="year, phase,section", **words)

@@ -116,6 +116,8 @@ NUMBERS = range(59)
         (["Year < 2001"], {0, 30}),
         (["phase=Phase 3"], {at for at in NUMBERS if at % 3 == 0}),
         (["phase=phase III", "year<=2000"], {0, 30}),
+        (["phase=3", "year<=2000"], {0, 30}),
+        (["phase>=2", "year<=2000"], {0, 30}),
         (["phases!=phase 1", "year=2001"], set()),
         (["phase!=PHASE3", "year=2003"], set()),
         (["year!=2000..2028"], {29, 59}),
@@ -164,6 +166,20 @@ def test_a_field_that_no_document_has_is_refused_with_those_there_are(trials: Wo
     with pytest.raises(UsageError) as caught:
         trials.search("aspirin", filter="section=methods")
     assert "section has an option of its own" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("texts", "note"),
+    [
+        (["phase=7"], "no document has phase=7; phase is PHASE1, PHASE2, PHASE3 here"),
+        (["status>=2"], "no document has status>=2; status is COMPLETED, NOT_YET_RECRUITING here"),
+        (["phase=3", "year=2001"], "no document passes all filters together"),
+    ],
+)
+def test_filters_that_leave_nothing_say_so(trials: Workspace, texts: list[str], note: str) -> None:
+    answer = trials.search("headache aspirin", filter=texts)
+    assert (answer.results, answer.notes) == ((), (note,))
+    assert trials.search("headache aspirin", filter="phase=3").notes == ()
 
 
 def test_why_names_the_condition(trials: Workspace) -> None:

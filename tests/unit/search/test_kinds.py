@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield opened
 
 
-def places(here: Workspace, at: int, **options: object) -> tuple[int, int]:
+def places(here: Workspace, at: int, **options: Any) -> tuple[int, int]:
     found = here.search(PAIRS[at][0], k=100, floor=False, **options)
     order = [hit.chunk.doc_id for hit in found.results]
     return order.index(f"right-{at}"), order.index(f"wrong-{at}")

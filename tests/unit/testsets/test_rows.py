@@ -235,4 +235,4 @@ def test_a_set_of_ir_datasets_by_its_name(tmp_path: Path) -> None:
 def test_a_package_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     reading = read_test_set(Path("irds:beir/scifact/test"))
-    assert "pip install ir_datasets" in str(reading.problems[0])
+    assert "pip install ir-datasets" in str(reading.problems[0])

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection
 from assay.analysis.asked import names_people
 from assay.analysis.names import is_name
 from assay.analysis.spelling import base
-from assay.evidence.subject import ORGANS
+from assay.evidence.terms import ORGANS
 from assay.model.names import hyphens, words
 
 _WORD = re.compile(r"[^\W_]+")

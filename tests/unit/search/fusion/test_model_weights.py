@@ -69,7 +69,7 @@ def test_equal_weights_give_the_plain_formula_to_the_last_digit() -> None:
 def test_a_card_knows_its_weights_only_where_both_signals_are_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    card = replace(CARDS["assay-bio"], rrf_weights=tuple(RRF.items()))
+    card = replace(CARDS["assay-bio"], rrf_weights=tuple(RRF.items()), score_weights=())
     monkeypatch.setitem(CARDS, "assay-bio", card)
     one = "assay-bio:256:0123456789abcdef"
     assert model_weights({"dense": one, "splade": one}) == {"rrf": RRF}

@@ -14,14 +14,17 @@ Some words mean nothing alone: a number belongs to the word before it, a sign to
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from assay.analysis.asked import names_people
-from assay.analysis.conditions import conditions_in, stems
+from assay.analysis.conditions import conditions_in, short_names, stems
+from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
-from assay.analysis.spelling import base, folded
+from assay.analysis.names import is_name
+from assay.analysis.spelling import american, base, folded
 from assay.analysis.words import analyse, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.kinds import MEASURED, Kind, designated, is_sign, opposed, signed
@@ -97,12 +100,29 @@ _ROUTES = {
     for line in _ROUTES_TEXT.strip().split("\n")
     for word in line.split()[:3]
 }
+_SORTS_TEXT = """
+adenocarcinoma adenoma cancer carcinoma malignancy metastases neoplasm sarcoma tumor,
+condition disease disorder syndrome, failure impairment insufficiency, infection, injury trauma,
+ulcer ulceration, deficiency, transplant transplantation graft, surgery operation,
+poisoning toxicity intoxication, stones calculi, vaccine vaccination, tunnel
+"""
+_SORTS = {
+    form: frozenset(map(base, line.split()))
+    for line in _SORTS_TEXT.split(",")
+    for word in line.split()
+    for form in (word, f"{word}s", f"{word.removesuffix('y')}ies")
+}  # what sort of a thing it is; alone they say little
+_BETWEEN = 3  # words that may stand between those that belong together
 _BEGINNING = 6  # letters in which two forms of one word agree at least
 _ENDINGS_TEXT = """
-a ag age al ant ar ary at ate ated ation e eal ed ency ent er es est i ia iac ial ian iat iatr ic
-ical ies in ing ion is ist ity iv ive ization ize ous s sis tic tion um us y
+a ag age al ant ar ary at ate ated ation ct e eal ed ency ent er es est i ia iac ial ian iat iatr ic
+ical ies in ing ion is ist ity iv ive ization ize ous s sis tic tion um us xi y
 """
 _ENDINGS = frozenset(("", *_ENDINGS_TEXT.split()))
+_INFLECTIONS_TEXT = """
+al ally ation ations e ed er ers es ied ies ing ings ion ions ive ly ment ments s ic ical y
+"""
+_INFLECTIONS = frozenset(("", *_INFLECTIONS_TEXT.split()))
 _NOUN = 7  # letters of a noun that its forms share
 _SHORTEST = 3
 
@@ -111,7 +131,9 @@ _SHORTEST = 3
 class Term:
     """What a passage must have: one of the words, one of the phrases, or the kind.
 
-    ``is_unsaid``: a text without another kind is enough.
+    Or ``near`` one another, one word of each of the groups. ``is_unsaid``: a text without another
+    kind is enough. ``is_specific`` marks a disease, or anything else that only its own name can
+    stand for.
     """
 
     text: str
@@ -119,6 +141,8 @@ class Term:
     phrases: tuple[str, ...] = ()
     kind: Kind | None = None
     is_unsaid: bool = False
+    near: tuple[frozenset[str], ...] = ()
+    is_specific: bool = False
 
     def is_in(self, text: str) -> bool:
         """Whether a text has it, in whatever spelling."""
@@ -132,7 +156,37 @@ class Term:
             for other in _by_beginning(text).get(word[:_BEGINNING], ())
         ):
             return True
-        return any(f" {phrase} " in _in_a_row(text) for phrase in self.phrases)
+        if self.near and _are_near(self.near, stems_of(text)):
+            return True
+        row = _in_a_row(text)
+        return any(
+            f" {phrase} " in row
+            and (phrase not in short_names() or _is_abbreviated(phrase, self.phrases, text))
+            for phrase in self.phrases
+        )
+
+    def is_written_in(self, text: str) -> bool:
+        """Whether a text has one of the words as it is written, but for the ending.
+
+        Many words share a stem and no meaning: multiplication, multiple.
+        """
+        asked = american(folded(self.text))
+        if self.words != {base(asked)} or not self.text[1:].islower():
+            return self.is_in(text)
+        return any(
+            _differ_in(asked, american(word), _INFLECTIONS)
+            for word in _PART.findall(_plain(text))
+            if base(word) in self.words
+        ) or replace(self, words=frozenset()).is_in(text)
+
+    def count(self, text: str) -> int:
+        """How often a text has it, about: neighbouring words count by the rarest of them."""
+        if self.kind is not None:
+            return self.kind.count(_plain(text))
+        wanted = self.words or (min(self.near, key=len) if self.near else frozenset())
+        row = _in_a_row(text)
+        named = sum(row.count(f" {phrase} ") for phrase in self.phrases if " " in phrase)
+        return max(named, sum(word in wanted for word in stems_of(text)))
 
 
 @lru_cache(maxsize=256)
@@ -140,9 +194,20 @@ def subject_terms(question: str) -> tuple[Term, ...]:
     """The terms that name what a question is about."""
     if language_of(question):  # whose small words are not known
         return ()
-    words = [_POSSESSIVE.sub("", word) for word in _WORD.findall(question)]
+    words = _words(question)
     describes = sum(map(_is_content, words)) >= _DESCRIBING
     naming = _after(words, _ATTACHED) if describes else _naming(question, words)
+    return _terms(words, naming, describes=describes)
+
+
+def _words(question: str) -> list[str]:
+    return [_POSSESSIVE.sub("", word) for word in _WORD.findall(question)]
+
+
+def _terms(
+    words: Sequence[str], naming: frozenset[int], *, describes: bool = False
+) -> tuple[Term, ...]:
+    """The terms at these places."""
     phrases = _phrases(words)
     found: dict[str, Term] = {}
     taken: set[int] = set()
@@ -160,6 +225,56 @@ def subject_terms(question: str) -> tuple[Term, ...]:
         if term is not None:
             found.setdefault(term.text, _with(term, phrases.get(at, ())))
     return tuple(found.values())
+
+
+@lru_cache(maxsize=256)
+def units(query: str) -> tuple[Term, ...]:
+    """Everything that a query names, words that mean something only together as one.
+
+    Such are the names of diseases (cystic fibrosis), and a word with the kind of thing that it is
+    (thyroid cancer, carpal tunnel). Of a whole sentence, whose verbs name nothing, only those; a
+    long one describes what it looks for.
+    """
+    words = _words(query)
+    every = frozenset(range(len(words)))
+    is_sentence = query.rstrip().endswith(".") or _naming(query, words) != every
+    describes = is_sentence and sum(map(_is_content, words)) >= _DESCRIBING
+    if describes or language_of(query):
+        return ()
+    found: list[Term] = []
+    taken: set[int] = set()
+    for places, term in _compounds(words):
+        if taken.isdisjoint(places):
+            found.append(term)
+            taken.update(places)
+    rest = [word if at not in taken else "" for at, word in enumerate(words)]
+    others = _terms(rest, every)
+    return (*found, *(one for one in others if one.is_specific or not is_sentence))
+
+
+def names_nothing(query: str) -> bool:
+    """Whether a query only asks, and says of nothing what: adverse events, trials."""
+    return not any(map(_is_content, _words(query)))
+
+
+def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
+    placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
+    for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
+        places = range(placed[start][0], placed[end - 1][0] + 1)
+        named = [words[at] for at in places]
+        if len(places) > 1 and any(map(_is_content, named)) and _is_plain(named):
+            near = tuple(frozenset({stem}) for _, stem in placed[start:end])
+            yield places, Term(" ".join(named), phrases=others, near=near, is_specific=True)
+    for at, (word, head) in enumerate(pairwise(words)):
+        sort = _SORTS.get(american(folded(head)))
+        if sort and _is_content(word) and _is_plain((word,)) and folded(word) not in _SORTS:
+            before = ORGANS.get(base(word)) or frozenset({base(word)})
+            yield range(at, at + 2), Term(f"{word} {head}", near=(before, sort))
+
+
+def _is_plain(words: Iterable[str]) -> bool:
+    """Whether these are words, without numbers and marks such as the C of hepatitis C."""
+    return all(word.replace("-", "").isalpha() and len(word) > 1 for word in words)
 
 
 def _with(term: Term, phrases: tuple[str, ...]) -> Term:
@@ -218,15 +333,18 @@ def _plain_term(word: str) -> Term:
     if route := _ROUTES.get(folded(word)):
         return Term(word, route)
     found = analyse(word)
+    is_specific = is_name(word) and not is_drug(word)
     if found.forms:  # a code or a compound: as a whole
         return Term(word, frozenset(found.forms[-1:]), (" ".join(stems(word)),))
-    return Term(word, ORGANS.get(base(word)) or frozenset({base(word)}))
+    return Term(word, ORGANS.get(base(word)) or frozenset({base(word)}), is_specific=is_specific)
 
 
 def _numbered(words: Sequence[str], at: int) -> tuple[Term | None, int]:
     """A word with the number or letter after it, as in type 2 and stage IV."""
     kind = designated(words, at)
-    return (None, 1) if kind is None else (Term(kind.text, kind=kind), 2)
+    if kind is None:
+        return None, 1
+    return Term(kind.text, kind=kind, is_specific=is_name(words[at])), 2
 
 
 def _signed(words: Sequence[str], at: int, *, describes: bool = False) -> tuple[Term | None, int]:
@@ -270,11 +388,15 @@ def _plain(text: str) -> str:
 
 def _is_form(word: str, other: str) -> bool:
     """Whether two stems differ in a common ending only: albuminuria, not prednisolone."""
+    return _differ_in(word, other, _ENDINGS)
+
+
+def _differ_in(word: str, other: str, endings: frozenset[str]) -> bool:
     shared = next(
         (at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b),
         min(len(word), len(other)),
     )
-    return {word[shared:], other[shared:]} <= _ENDINGS
+    return {word[shared:], other[shared:]} <= endings
 
 
 @lru_cache(maxsize=4_096)
@@ -288,5 +410,38 @@ def _by_beginning(text: str) -> Mapping[str, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=4_096)
+def stems_of(text: str) -> tuple[str, ...]:
+    """The stems of a passage, in order."""
+    return stems(text)
+
+
+@lru_cache(maxsize=4_096)
 def _in_a_row(text: str) -> str:
-    return f" {' '.join(stems(text))} "
+    return f" {' '.join(stems_of(text))} "
+
+
+def _are_near(groups: Sequence[frozenset[str]], words: Sequence[str]) -> bool:
+    """Whether few words in a row have one of each group."""
+    rare = min(groups, key=len)
+    wide = len(groups) + _BETWEEN
+    for at, word in enumerate(words):
+        if word in rare:
+            around = words[max(0, at - wide + 1) : at + wide]
+            if all(not group.isdisjoint(around) for group in groups):
+                return True
+    return False
+
+
+def _is_abbreviated(short: str, names: Sequence[str], text: str) -> bool:
+    """Whether a text has an abbreviation in capitals, and does not say that it means another."""
+    capitals = re.escape(short.upper())
+    if not re.search(rf"(?<![^\W_]){capitals}s?(?![^\W_])", text):
+        return False
+    known = {word for name in names if name != short for word in name.split()}
+    after = re.search(rf"(?<![^\W_]){capitals}s?\s*[(=:]\s*([^\W\d_]+[^()|\n;]{{2,80}})", text)
+    if after and after[1][0].casefold() == short[0]:
+        return not known.isdisjoint(stems(after[1]))
+    before = re.search(rf"((?:[^\W_]+[\s-]+){{{len(short)}}})\({capitals}s?[);,]", text)
+    if before and before[1][0].casefold() == short[0]:
+        return not known.isdisjoint(stems(before[1]))
+    return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.evidence.subject import lacking, subject_terms
+from assay.evidence.terms import lacking, subject_terms
 
 
 def named(question: str) -> list[str]:

@@ -1,0 +1,159 @@
+"""Has one passage all that a short query names, and does it do more than mention it?
+
+Words of a query that stand far apart, in two passages, make no answer: "migraine prophylaxis" is
+not served by one passage on migraine and another on the prophylaxis of something else. So one
+passage, with the names of its document and its heading, must have all that the query names
+(``terms.py``), in any spelling or by another name. Where much speaks for the passages, they may put
+the rest in other words; a disease is always there by name.
+
+Who asks anything of a disease is not served where it is only mentioned: once, among exclusions,
+adverse events and the like, in a document with many other passages. A name alone is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from assay.analysis.asked import Name
+from assay.analysis.conditions import stems
+from assay.analysis.spelling import base
+from assay.evidence.confidence import ENOUGH, meaningful
+from assay.evidence.gather import own_drugs, own_texts
+from assay.evidence.terms import Term, lacking, units
+from assay.model.answers import Passage
+from assay.model.sections import section_of
+
+SHORT = 3  # words or things that a query names
+LIKELY = 0.6  # confidence from which passages may put in other words what is asked of a disease
+SOMEWHAT_LIKELY = 0.3  # and from which they may where no disease is named
+IN_PASSING = frozenset({
+    *("abuse", "adverse_events", "appendix", "back_matter", "baseline", "boxed_warning"),
+    *("contraindications", "discussion", "drug_interactions", "eligibility", "introduction"),
+    *("overdosage", "participant_flow", "patient_information", "specific_populations", "warnings"),
+})  # fmt: skip
+"""Sections that name many things which a document is not about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What is known beyond the best passages.
+
+    ``is_called`` says whether further documents are about a name, ``more`` returns the next best
+    passages, and ``is_long`` says whether the document of a passage has many others.
+    """
+
+    is_called: Callable[[Name], bool] = lambda name: False
+    more: Callable[[], Sequence[Passage]] = tuple
+    is_long: Callable[[Passage], bool] = lambda passage: False
+
+
+NO_INDEX = Index()
+
+
+def things_asked(query: str, others: Callable[[str], Sequence[str]]) -> tuple[Term, ...]:
+    """All that a query names, each with its other names; empty where it describes something."""
+    found = units(query)
+    return tuple(_with(unit, others) for unit in found) if len(found) <= SHORT else ()
+
+
+def _with(unit: Term, others: Callable[[str], Sequence[str]]) -> Term:
+    parts = unit.text.split()
+    of_parts = {name for part in parts for name in others(part)} if len(parts) > 1 else ()
+    names = (" ".join(stems(name)) for name in others(unit.text) if name not in of_parts)
+    return replace(unit, phrases=tuple(dict.fromkeys((*unit.phrases, *names))))
+
+
+def why_apart(
+    asked: Sequence[Term], sure: float, best: Sequence[Passage], index: Index = NO_INDEX
+) -> str:
+    """Why no passage has all that is asked, in words; "" where one has."""
+    if not asked or _has_product(asked, best):
+        return ""
+    if len(asked) == 1 and sure < ENOUGH:
+        return _not_written(asked[0], best, index)
+    if _having(asked, best):
+        return ""
+    every = [*best, *index.more()]
+    if _having(asked, every):
+        return ""
+    diseases = [one for one in asked if one.is_specific]
+    if sure < (LIKELY if any(one.is_specific or one.near for one in asked) else SOMEWHAT_LIKELY):
+        absent = [one for one in asked if not _having([one], every)]
+        together = "" if absent or len(asked) == 1 else " together"
+        return f"nothing here is about {_listed(absent or asked)}{together}"
+    return "" if _having(diseases, every) else f"nothing here is about {_listed(diseases)}"
+
+
+def _not_written(asked: Term, best: Sequence[Passage], index: Index) -> str:
+    """Whether little speaks for the passages, and they only have words with the same stem."""
+    every = [*best, *index.more()]
+    there = any(asked.is_written_in(text) for one in every for text in own_texts(one.chunk))
+    return "" if there else f"nothing here is about {asked.text}"
+
+
+def only_mentioned(
+    query: str,
+    asked: Sequence[Term],
+    best: Sequence[Passage],
+    index: Index = NO_INDEX,
+    sections: Collection[str] = (),
+) -> str:
+    """Whether passages only mention the disease of which something is asked, in words.
+
+    ``sections`` are those that are asked for.
+    """
+    diseases = [one for one in asked if one.is_specific or one.near]
+    if not diseases or not _asks_more(query, diseases) or _has_product(asked, best):
+        return ""
+
+    def speaks(having: Sequence[Passage], passages: Sequence[Passage]) -> bool:
+        return any(
+            all(_speaks_of(one, passage, passages, index, sections) for one in diseases)
+            for passage in having
+        )
+
+    if speaks(_having(asked, best), best):
+        return ""
+    every = [*best, *index.more()]
+    having = _having(asked, every) or _having(diseases, every)
+    if not having or speaks(having, every):
+        return ""
+    return f"nothing here is about {_listed(diseases)}, which is only mentioned"
+
+
+def _has_product(asked: Sequence[Term], passages: Sequence[Passage]) -> bool:
+    """Whether a passage is from the label of a product that is asked for."""
+    return any(one.is_in(own_drugs(passage.chunk)) for one in asked for passage in passages)
+
+
+def _listed(named: Sequence[Term]) -> str:
+    return " and ".join(one.text for one in named)
+
+
+def _having(named: Sequence[Term], passages: Sequence[Passage]) -> list[Passage]:
+    """The passages that have all of it, by themselves or in the names of their documents."""
+    return [one for one in passages if not lacking(named, *own_texts(one.chunk))]
+
+
+def _asks_more(query: str, named: Sequence[Term]) -> bool:
+    known = {word for one in named for word in stems(one.text)}
+    return len(named) > 1 or any(base(word) not in known for word in meaningful(query).split())
+
+
+def _speaks_of(
+    disease: Term,
+    passage: Passage,
+    passages: Sequence[Passage],
+    index: Index,
+    sections: Collection[str],
+) -> bool:
+    """Whether a passage or its document does more than mention a disease in passing."""
+    section = section_of(passage.chunk.section_label)
+    if section not in IN_PASSING or section in sections:
+        return True
+    text, names, heading = own_texts(passage.chunk)
+    if disease.is_in(names) or disease.is_in(heading) or disease.count(text) > 1:
+        return True
+    own = [one for one in passages if one.chunk.doc_id == passage.chunk.doc_id]
+    return sum(disease.is_in(one.chunk.text) for one in own) > 1 or not index.is_long(passage)
