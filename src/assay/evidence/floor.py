@@ -58,6 +58,7 @@ HALF = 0.5  # a passage with so many of the key words is about the query, howeve
 TOPIC_BY_WORDS = Weights(0.0, 4.90, 3.49, -5.23)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
     "assay-bio": Weights(29.01, 4.29, 0.0, -23.74),
+    "assay-bio-fast": Weights(30.67, 5.77, 0.0, -26.90),
     "bge-small-en-v1.5": Weights(27.95, 2.90, 0.0, -21.75),
 }
 
