@@ -34,7 +34,7 @@ from assay.evidence.confidence import (
     signals,
     words_of,
 )
-from assay.evidence.gather import called_in, is_of_another, names_of_document
+from assay.evidence.gather import called_in, is_alias, is_of_another, names_of_document, was_given
 from assay.evidence.terms import names_nothing
 from assay.evidence.together import (
     NO_INDEX,
@@ -138,7 +138,8 @@ def judge(
     names = [name for name in names_asked(query, known) if name.kind is not Kind.PEOPLE]
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
     called = [name for name in names if _is_called(name, best)]
-    there = [*called, *(name for name in names if _is_met(name, serving))]
+    met = (n for n in names if _is_met(n, serving) or _was_given(query, n, best))
+    there = [*called, *met]
     alone = len(asked) < 2  # a name is looked up wherever it stands
     is_there = any(map(_is_certain, there if alone else called)) or (meant and alone)
     if is_there or names_nothing(query):
@@ -252,7 +253,13 @@ def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[
 
 
 def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
-    return any(name.is_in(names_of_document(one.chunk)) for one in passages)
+    return any(
+        name.is_in(names_of_document(one.chunk)) or is_alias(name, one.chunk) for one in passages
+    )
+
+
+def _was_given(query: str, name: Name, passages: Sequence[Passage]) -> bool:
+    return name.kind is Kind.DRUG and any(was_given(query, name, one.chunk) for one in passages)
 
 
 def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
