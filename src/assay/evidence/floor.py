@@ -6,10 +6,12 @@ are below the floor: a logistic model of the signals in ``confidence.py``, fitte
 that a collection can serve from those on other subjects. ``bench/answer_gate.py`` fits it and
 prints how well it does (design/036). A dense model without weights is judged by words alone.
 
-Who asks for the doses or adverse events of a drug is not served by a trial of another drug that
-mentions it. Interactions and contraindications are of two drugs; the label of either has them.
+Who asks for the doses or adverse events of a drug is hardly served by a trial of another drug that
+mentions it: that is said, and the results are shown. Interactions and contraindications are of two
+drugs; the label of either has them.
 
-A short query that names no drug is served by a passage that has all of it (``together.py``).
+A short query that names no drug is served by a passage that has all of it (``together.py``). Of
+what stands side by side in a passage, nothing else is asked: it is there.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from assay.evidence.together import (
     NO_INDEX,
     SHORT,
     Index,
+    has_side_by_side,
     only_mentioned,
     things_asked,
     why_apart,
@@ -49,6 +52,7 @@ from assay.model.sections import section_of
 
 FLOOR = 0.05
 FLOOR_OF_WORDS = 0.02  # words alone tell less
+SHOWN = 0.1  # how sure it is at least where what is asked about is there
 # what is said of a drug in documents about it, by the intents of a query (``data/intents.yaml``)
 OF_ITS_OWN = frozenset({"adverse_events", "contraindications", "dosage", "indications", "warnings"})
 CONTRAINDICATIONS = "contraindications"
@@ -66,12 +70,14 @@ TOPIC_BY_MODEL: Mapping[str, Weights] = {
 class Judged:
     """How sure it is that something is about a query; ``nothing`` says in words that nothing is.
 
-    ``missing`` are the names in the query that nothing found has.
+    ``missing`` are the names in the query that nothing found has. ``only_mentioned`` says in words
+    that passages mention what is asked about, and that none is about it.
     """
 
     confidence: float | None
     nothing: str = ""
     missing: tuple[str, ...] = ()
+    only_mentioned: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +130,23 @@ def judge(
     if not best:
         return Judged(None)
     read = signals(query, best)
+    found = _judged(query, best, dense_model, synonyms, intents, content, index, read)
+    if (found.confidence or 0.0) < SHOWN and has_side_by_side(query, index.with_words(best)):
+        return Judged(max(topic(read, dense_model), SHOWN))
+    return found
+
+
+def _judged(
+    query: str,
+    best: Sequence[Passage],
+    dense_model: str,
+    synonyms: Sequence[str],
+    intents: Collection[str],
+    content: Content,
+    index: Index,
+    read: Signals,
+) -> Judged:
+    """The same by names and words, wherever these stand."""
     sure = topic(read, dense_model)
     asked = things_asked(query, content.others) if content.is_plain else ()
     if meant := _says_most(synonyms, best):  # which is what the words of the query mean
@@ -141,23 +164,25 @@ def judge(
     alone = len(asked) < 2  # a name is looked up wherever it stands
     is_there = any(map(_is_certain, there if alone else called)) or (meant and alone)
     if is_there or names_nothing(query):
-        return Judged(max(sure, FLOOR))
+        return Judged(max(sure, SHOWN))
     missing = () if there or _has_any(synonyms, best, serving) else _missing(names, sure)
     if missing and not any(map(index.is_called, missing)):
-        reason, texts = _about(missing, best), tuple(name.text for name in missing)
-        return Judged(_below(sure), reason, texts)
-    if apart := why_apart(asked, sure, best, index) or only_mentioned(
-        query, asked, best, index, intents
-    ):
+        return _without(missing, index.with_words(best), sure)
+    if apart := why_apart(asked, sure, best, index):
         return Judged(_below(sure), apart)
+    if mentioned := only_mentioned(query, asked, best, index, intents):
+        return Judged(_below(sure), only_mentioned=mentioned)
     floor = FLOOR_OF_WORDS if _weights(read, dense_model) is TOPIC_BY_WORDS else FLOOR
-    return _judged_by_words(content, read, sure, floor, best)
+    return _judged_by_words(content, read, sure, floor, index.with_words(best))
 
 
-def _about(missing: Sequence[Name], best: Sequence[Passage]) -> str:
-    mentioned = any(_is_met(name, best) for name in missing)
-    named = " or ".join(name.text for name in missing)
-    return f"nothing here is about {named}{', which is only mentioned' if mentioned else ''}"
+def _without(missing: Sequence[Name], passages: Sequence[Passage], sure: float) -> Judged:
+    """What is said of names of which no document is, whether or not passages mention them."""
+    texts = tuple(name.text for name in missing)
+    reason = f"nothing here is about {' or '.join(texts)}"
+    if any(_is_met(name, passages) for name in missing):
+        return Judged(_below(sure), only_mentioned=f"{reason}, which is only mentioned")
+    return Judged(_below(sure), reason, texts)
 
 
 def _is_certain(name: Name) -> bool:

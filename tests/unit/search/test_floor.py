@@ -76,15 +76,41 @@ MENTIONED = [
 
 
 @pytest.mark.parametrize("query", ["adverse events of warfarin", "warfarin dose"])
-def test_who_asks_for_a_drug_is_not_served_by_a_trial_that_mentions_it(
+def test_a_drug_that_is_only_mentioned_is_shown_with_a_note_and_nobody_answers(
     tmp_path: Path, query: str
 ) -> None:
+    said = "nothing here is about warfarin, which is only mentioned"
     with filled(tmp_path / "home", MENTIONED) as workspace:
         for boosts in (True, False):
             response = workspace.search(query, components="bm25", boosts=boosts)
-            said = "nothing here is about warfarin, which is only mentioned"
-            assert (response.nothing_about, response.results) == (said, ())
+            assert (response.nothing_about, response.withheld) == ("", 0)
+            assert "NCT01234567" in {hit.chunk.doc_id for hit in response.results}
+            assert said in response.notes
+            assert response.only_mentioned == said
             assert (response.confidence or 0.0) <= 0.05
+        answered = workspace.answer(query, components="bm25").answer
+        assert (answered.grounded, answered.refusal_reason) == (False, said)
+
+
+def test_a_disease_that_is_only_mentioned_is_shown_with_a_note(tmp_path: Path) -> None:
+    rows = [
+        Chunk(
+            f"NCT09:chunk_{at}",
+            "NCT09",
+            text,
+            "NCT09: Nivolumab",
+            section_label="eligibility",
+        )
+        for at, text in enumerate(["Excluded: uveitis, gout.", "Adults of any sex.", "No visits."])
+    ]
+    said = "nothing here is about uveitis, which is only mentioned"
+    with filled(tmp_path / "home", rows) as workspace:
+        response = workspace.search("treatment of uveitis", components="bm25")
+        assert [hit.chunk.chunk_id for hit in response.results][:1] == ["NCT09:chunk_0"]
+        assert (response.nothing_about, response.only_mentioned) == ("", said)
+        assert said in response.notes
+        off = workspace.search("treatment of uveitis", components="bm25", floor=False)
+        assert said in off.notes
 
 
 @pytest.mark.parametrize(
