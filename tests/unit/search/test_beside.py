@@ -37,7 +37,7 @@ def ranked(
     )
 
 
-TEXTS = {**{key: NOTE for key in range(30)}, 30: RARE}
+TEXTS = {**dict.fromkeys(range(30), NOTE), 30: RARE}
 
 
 def test_the_only_passage_with_the_words_side_by_side_comes_first() -> None:

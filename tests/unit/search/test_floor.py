@@ -55,6 +55,23 @@ def test_what_is_there_is_shown(workspace: Workspace) -> None:
         assert (response.nothing_about, response.withheld) == ("", 0)
 
 
+@pytest.mark.parametrize("sign", ["™", "®", "℠", "©", " ™", "™ ®"])
+def test_the_sign_of_a_trade_mark_is_no_part_of_a_name(tmp_path: Path, sign: str) -> None:
+    rows = [
+        *ROWS,
+        Chunk("tivara:chunk_0", "tivara", f"Tivara{sign} is taken with food.", f"Tivara{sign}"),
+    ]
+    with filled(tmp_path / "home", rows) as workspace:
+        for query in (f"Humira{sign} starting dose", f"starting dose of Humira{sign}"):
+            response = workspace.search(query, components="bm25")
+            assert (response.nothing_about, response.notes) == ("", ())
+            assert response.results[0].chunk.doc_id == "humira"
+        for query in ("Tivara dose", f"Tivara{sign} dose", f"food with Tivara{sign}"):
+            response = workspace.search(query, components="bm25")
+            assert (response.nothing_about, response.notes) == ("", ())
+            assert response.results[0].chunk.doc_id == "tivara"
+
+
 MENTIONED = [
     *ROWS,
     Chunk(
