@@ -37,7 +37,7 @@ from assay.evidence.confidence import (
     words_of,
 )
 from assay.evidence.gather import called_in, is_of_another, names_of_document
-from assay.evidence.terms import names_nothing
+from assay.evidence.terms import is_name_alone, names_nothing
 from assay.evidence.together import (
     NO_INDEX,
     SHORT,
@@ -130,7 +130,11 @@ def judge(
     if not best:
         return Judged(None)
     read = signals(query, best)
-    found = _judged(query, best, dense_model, synonyms, intents, content, index, read)
+    found = _judged(
+        query, best, dense_model, synonyms, intents, content=content, index=index, read=read
+    )
+    if found.only_mentioned and not is_name_alone(query):
+        return found
     if (found.confidence or 0.0) < SHOWN and has_side_by_side(query, index.with_words(best)):
         return Judged(max(topic(read, dense_model), SHOWN))
     return found
@@ -142,6 +146,7 @@ def _judged(
     dense_model: str,
     synonyms: Sequence[str],
     intents: Collection[str],
+    *,
     content: Content,
     index: Index,
     read: Signals,

@@ -264,6 +264,11 @@ def content_stems(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem for word in words for stem in stems(word)))
 
 
+def is_name_alone(query: str) -> bool:
+    """Whether every word of a query says what it is about, and none what is asked of it."""
+    return all(map(_is_content, _words(query)))
+
+
 def are_beside(words: Sequence[str], text: str) -> bool:
     """Whether a text has all of these stems in a row, in any order, with one between at most."""
     return vocabulary(text).among(frozenset(words)) == frozenset(words) and _are_near(

@@ -4,7 +4,8 @@
 models do not know the words, and what all of them find somewhat alike comes above it. So the best
 passage by BM25 that has every content word of a short query side by side does not fall out of the
 first ten. Where few have them and the first candidate has not, it comes first, if the query is
-these words and nothing more. The account says so: the rule ``side_by_side``, with the factor by which its score grew.
+these words and nothing more. The account says so: the rule ``side_by_side``, with the factor by
+which its score grew.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from assay.evidence.terms import are_beside, content_stems
+from assay.evidence.terms import are_beside, content_stems, is_name_alone
 from assay.model.query import Hit
 from assay.search.boost import Boosted
 from assay.search.response import Boost
@@ -40,8 +41,7 @@ def keep_words_together(
     having = [key for key in best if are_beside(words, read.get(key, ""))]
     if not having:
         return pool
-    is_name = len(query.split()) == len(words) <= PLAIN
-    is_first = is_name and len(having) <= FEW
+    is_first = is_name_alone(query) and len(words) <= PLAIN and len(having) <= FEW
     to = 0 if is_first and not are_beside(words, read.get(pool[0].fused.key, "")) else FIRST_TEN - 1
     at = next((at for at, one in enumerate(pool) if one.fused.key == having[0]), 0)
     if at <= to:
