@@ -270,9 +270,9 @@ def is_name_alone(query: str) -> bool:
 
 
 def are_beside(words: Sequence[str], text: str) -> bool:
-    """Whether a text has all of these stems in a row, in any order, with one between at most."""
+    """Whether a text has all of these stems in a row, in any order; stop words do not count."""
     return vocabulary(text).among(frozenset(words)) == frozenset(words) and _are_near(
-        [frozenset({word}) for word in words], stems_of(text), 1
+        [frozenset({word}) for word in words], stems_of(text), 0
     )
 
 
