@@ -37,11 +37,12 @@ from assay.evidence.confidence import (
     words_of,
 )
 from assay.evidence.gather import called_in, is_of_another, names_of_document
-from assay.evidence.terms import is_name_alone, names_nothing
+from assay.evidence.terms import names_nothing
 from assay.evidence.together import (
     NO_INDEX,
     SHORT,
     Index,
+    has_all,
     has_side_by_side,
     only_mentioned,
     things_asked,
@@ -50,15 +51,13 @@ from assay.evidence.together import (
 from assay.model.answers import Passage
 from assay.model.sections import section_of
 
-FLOOR = 0.05
-FLOOR_OF_WORDS = 0.02  # words alone tell less
-SHOWN = 0.1  # how sure it is at least where what is asked about is there
+SHOWN = 0.1  # how sure it is at least where something is shown as being about the query
+FLOOR = 0.05  # and at most where nothing is
 # what is said of a drug in documents about it, by the intents of a query (``data/intents.yaml``)
 OF_ITS_OWN = frozenset({"adverse_events", "contraindications", "dosage", "indications", "warnings"})
 CONTRAINDICATIONS = "contraindications"
 UNIT = 2  # letters
 MOST = 0.8
-HALF = 0.5  # a passage with so many of the key words is about the query, however far its meaning
 TOPIC_BY_WORDS = Weights(0.0, 4.90, 3.49, -5.23)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
     "assay-bio": Weights(29.01, 4.29, 0.0, -23.74),
@@ -133,11 +132,13 @@ def judge(
     found = _judged(
         query, best, dense_model, synonyms, intents, content=content, index=index, read=read
     )
-    if found.only_mentioned and not is_name_alone(query):
+    if not found.nothing or not has_side_by_side(query, index.with_words(best)):
         return found
-    if (found.confidence or 0.0) < SHOWN and has_side_by_side(query, index.with_words(best)):
-        return Judged(max(topic(read, dense_model), SHOWN))
-    return found
+    sure = topic(read, dense_model)
+    asked = things_asked(query, content.others)
+    if mentioned := only_mentioned(query, asked, best, index, intents):
+        return Judged(_below(sure), only_mentioned=mentioned)
+    return Judged(max(sure, SHOWN))
 
 
 def _judged(
@@ -154,6 +155,8 @@ def _judged(
     """The same by names and words, wherever these stand."""
     sure = topic(read, dense_model)
     asked = things_asked(query, content.others) if content.is_plain else ()
+    is_plain = content.is_plain
+    strange = any(not content.others(word) for word in content.unknown)
     if meant := _says_most(synonyms, best):  # which is what the words of the query mean
         content = NO_CONTENT
     if lacking := _lacking(content, sure):
@@ -167,7 +170,10 @@ def _judged(
     called = [name for name in names if _is_called(name, best)]
     there = [*called, *(name for name in names if _is_met(name, serving))]
     alone = len(asked) < 2  # a name is looked up wherever it stands
-    is_there = any(map(_is_certain, there if alone else called)) or (meant and alone)
+    enough = there if alone else called
+    if is_plain and sure < SHOWN and not has_all(query, index.with_words(serving), there):
+        enough, meant = called, meant and not strange  # a name among words that nothing here has
+    is_there = any(map(_is_certain, enough)) or (meant and alone)
     if is_there or names_nothing(query):
         return Judged(max(sure, SHOWN))
     missing = () if there or _has_any(synonyms, best, serving) else _missing(names, sure)
@@ -177,8 +183,10 @@ def _judged(
         return Judged(_below(sure), apart)
     if mentioned := only_mentioned(query, asked, best, index, intents):
         return Judged(_below(sure), only_mentioned=mentioned)
-    floor = FLOOR_OF_WORDS if _weights(read, dense_model) is TOPIC_BY_WORDS else FLOOR
-    return _judged_by_words(content, read, sure, floor, index.with_words(best))
+    by_words = index.with_words(best)
+    # of "this OR that", one of the words is enough
+    has_words = has_all(query, by_words) if is_plain else read.covered > 0.0
+    return _judged_by_words(content, sure, by_words, has_words=has_words or read.covered == 1.0)
 
 
 def _without(missing: Sequence[Name], passages: Sequence[Passage], sure: float) -> Judged:
@@ -202,16 +210,16 @@ def _missing(names: Sequence[Name], sure: float) -> Sequence[Name]:
 
 
 def _judged_by_words(
-    content: Content, read: Signals, sure: float, floor: float, passages: Sequence[Passage]
+    content: Content, sure: float, passages: Sequence[Passage], *, has_words: bool
 ) -> Judged:
     """Whether passages are near enough to a query that names nothing which is missing."""
     if _is_without_rarest(content, sure, passages):
         return Judged(_below(sure), f"nothing here seems to be about {content.rarest}")
-    if sure >= floor:
+    if sure >= SHOWN:
         return Judged(sure)
-    if read.covered >= HALF and content.unknown.keys().isdisjoint(content.words):
-        return Judged(floor)
-    return Judged(sure, "nothing here seems to be about this")
+    if has_words:
+        return Judged(SHOWN)
+    return Judged(_below(sure), "nothing here seems to be about this")
 
 
 def _below(sure: float) -> float:

@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 from assay.analysis.asked import Name
 from assay.analysis.conditions import stems
 from assay.analysis.spelling import base
-from assay.evidence.confidence import ENOUGH, meaningful
-from assay.evidence.gather import own_drugs, own_texts
+from assay.analysis.words import vocabulary
+from assay.evidence.confidence import ENOUGH, meaningful, words_of
+from assay.evidence.gather import names_of_document, own_drugs, own_texts
 from assay.evidence.terms import Term, are_beside, content_stems, lacking, units
 from assay.model.answers import Passage
 from assay.model.sections import section_of
@@ -76,6 +77,20 @@ def has_side_by_side(query: str, passages: Sequence[Passage]) -> bool:
     words = content_stems(query)
     return len(words) > 1 and any(
         are_beside(words, text) for one in passages for text in own_texts(one.chunk)
+    )
+
+
+def has_all(query: str, passages: Sequence[Passage], names: Sequence[Name] = ()) -> bool:
+    """Whether a passage has all words that say what a query is about, wherever they stand.
+
+    ``names`` are those of the query that may be there by another name.
+    """
+    known = {stem for name in names for stem in stems(name.text)}
+    words = frozenset(content_stems(query)) - known
+    return bool(words or names) and any(
+        words == words_of(one.chunk, words) | vocabulary(names_of_document(one.chunk)).among(words)
+        for one in passages
+        if all(any(map(name.is_in, own_texts(one.chunk))) for name in names)
     )
 
 

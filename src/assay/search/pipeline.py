@@ -279,7 +279,7 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
     # what is asked for does not depend on whether it is boosted
     detected = detect(question.plain, prepared.lexicon, options.query_intent)
     intents = {one.intent for one in detected if one.rule == INTENT_RULE}
-    return judge(
+    judged = judge(
         question.plain,
         passages,
         prepared.dense_model,
@@ -293,6 +293,12 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
             lambda one: len(prepared.index.find(one.chunk.doc_id)) > FEW_PASSAGES,
         ),
     )
+    absent = prepared.reading.absent
+    if absent and (judged.nothing or not passages):
+        return Judged(
+            judged.confidence or 0.0, f"nothing here is about {' or '.join(absent)}", absent
+        )
+    return judged
 
 
 def _passages(

@@ -212,3 +212,49 @@ def test_the_command_says_it_and_how_to_see_more(
     assert "nothing here is about apixaban (--no-floor shows the nearest results)" in shown
     assert run([*search, "--no-floor"]) == 0
     assert "Lipitor" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    ["PMC7654321", "ISRCTN87654321", "NCT07654321", "pmid 7654321", "10.5555/abc.7"],
+)
+def test_an_identifier_that_is_not_here_is_said_to_be_missing(
+    workspace: Workspace, identifier: str
+) -> None:
+    with workspace:
+        for query in (identifier, f"starting dose in {identifier}"):
+            response = workspace.search(query, components="bm25")
+            assert (response.results, response.nothing_about) == (
+                (),
+                f"nothing here is about {identifier}",
+            )
+
+
+SPOKEN_OF = [
+    *ROWS,
+    Chunk(
+        "icu:chunk_0",
+        "icu",
+        "Heparin was flushed through the line, and the line was changed daily.",
+        "Lines in intensive care",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "efectos secundarios de la heparina en mujeres",
+        "heparin burgers with fries and sauerkraut served on Sunday afternoons",
+    ],
+)
+def test_little_confidence_and_no_passage_with_all_words_show_nothing(
+    tmp_path: Path, query: str
+) -> None:
+    with filled(tmp_path / "home", SPOKEN_OF) as workspace:
+        response = workspace.search(query, components="bm25")
+        assert response.nothing_about
+        assert response.results == ()
+        shown = workspace.search("heparin line", components="bm25")
+        assert shown.results[0].chunk.doc_id == "icu"
+        assert (shown.confidence or 0.0) >= 0.1
