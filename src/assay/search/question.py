@@ -1,9 +1,9 @@
 """What was asked, once spelling no longer matters?
 
-NFKC makes look-alikes equal (full-width letters, ligatures, superscripts), blanks and control
-characters become single blanks, and models get lower case without phrases, exclusions and prefixes
-(``analysis/query.py``). ``written`` keeps the writer's own capitals, which tell an acronym from a
-word.
+NFKC makes look-alikes equal (full-width letters, ligatures, superscripts), blanks, control
+characters and the signs of trade marks become single blanks, and models get lower case without
+phrases, exclusions and prefixes (``analysis/query.py``). ``written`` keeps the writer's own
+capitals, which tell an acronym from a word.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from assay import limits
 from assay.analysis.query import GENTLE, INSTEAD, alternatives, read
+from assay.analysis.spelling import MARKS
 from assay.errors import InputError, LimitError
 from assay.search.subject import no_others
 from assay.search.synonyms import Synonyms
@@ -88,8 +89,8 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
 
 
 def _normalized(query: str) -> str:
-    """NFKC, with blanks for control characters; most queries are in that form already."""
+    """NFKC, with blanks for control characters and trade marks; most queries have that form."""
     if query.isascii() and query.isprintable():
         return query
     spaced = "".join(" " if unicodedata.category(c) == "Cc" else c for c in query)
-    return unicodedata.normalize("NFKC", spaced)
+    return unicodedata.normalize("NFKC", spaced.translate(MARKS))

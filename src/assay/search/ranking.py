@@ -1,7 +1,7 @@
 """What is the final order of the components' candidates, and how did it come about?
 
-There is one path: fusion, then boosts, exact codes and other kinds, then the reranker's scores. The
-result is one fixed pool of candidates, from which pages are taken.
+There is one path: fusion, then boosts, exact codes, words side by side and other kinds, then the
+reranker's scores. The result is one fixed pool of candidates, from which pages are taken.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
+from assay.search.beside import keep_words_together
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
 from assay.search.exact import (
     lift_exact,
@@ -163,6 +164,8 @@ def rank(
     ordered = time.perf_counter()
     if not detected and not lifted and scope is not GIVEN:
         boosted = place_subject_first(boosted, question.plain, texts)
+    if len(lists) > 1 and not reading.lifted and scope is not GIVEN:
+        boosted = keep_words_together(boosted, question.plain, lists.get("bm25", ()), texts)
     boosted = lower_other_kinds(boosted, kinds_asked(question.plain), texts)
     seconds = {
         "fusion": between - started,

@@ -48,10 +48,10 @@ class Reading:
 
     ``lifted`` are passages that come first, each with what they have of the query. ``only`` are the
     only passages that may be found, where it is not None. ``notes`` say all this in words;
-    ``identified`` is what stands for a document. ``unknown`` are the words that no document has,
-    each with the word that may be meant, or "". ``is_certain`` says that only that can be meant:
-    one drug, or the same word written as one or as two; then ``searched_for`` is the query that was
-    searched instead.
+    ``identified`` is what stands for a document, ``absent`` what would, were it here. ``unknown``
+    are the words that no document has, each with the word that may be meant, or "". ``is_certain``
+    says that only that can be meant: one drug, or the same word written as one or as two; then
+    ``searched_for`` is the query that was searched instead.
     """
 
     documents: tuple[str, ...] = ()
@@ -60,6 +60,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     did_you_mean: str = ""
     identified: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     is_certain: bool = False
     searched_for: str = ""
@@ -87,6 +88,7 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
     documents: dict[str, None] = {}
     lifted: dict[int, str] = {}
     identified: list[str] = []
+    absent: list[str] = []
     only: frozenset[int] | None = None
     for mention in mentions(asked.plain):
         whole = mention.text == asked.plain.strip()
@@ -105,6 +107,8 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
             notes[printing.note] = None
             documents |= dict.fromkeys(printing.documents)
             lifted |= dict.fromkeys(keys, mention.text)
+            if not keys:
+                absent.append(mention.text)
             if printing.documents:
                 identified.append(mention.text)
             elif whole:
@@ -118,7 +122,9 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
     nowhere = [one for one in words.nowhere(question.conditions) if one not in found_as_one]
     notes |= dict.fromkeys(_conditions(asked, nowhere, found_as_one))
     said = _of_several(tuple(filter(None, notes)))
-    return Reading(tuple(documents), lifted, only, said, identified=tuple(identified))
+    return Reading(
+        tuple(documents), lifted, only, said, identified=tuple(identified), absent=tuple(absent)
+    )
 
 
 class _Found:
