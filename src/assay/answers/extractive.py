@@ -482,6 +482,8 @@ def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:
     """Whether the next sentence has a code or drug that neither this one nor the question has."""
     if asked.is_dose and RADIATION.search(one.following):
         return True
+    if "children" in asked.people and _ADULTS.search(one.following):
+        return True
     known = vocabulary(f"{asked.question} {one.text}").every | asked.drugs
     named: list[str] = []
     if asked.drugs:

@@ -59,10 +59,6 @@ _MOST = (
     r"|above|ceiling|ranges?|ranging)\b"
 )
 _YEARS = r"(?:years?|yrs?|months?)"
-_OF_PEOPLE = (
-    r"(?:adolescents?|adults?|boys|children|cases|girls|infants|individuals|men|mothers|newborns|participants"
-    r"|patients|people|persons|subjects|volunteers|women)"
-)
 _INCIDENTAL = (
     r"(?:[- ](?:adjust|compar|conversion|delay|dense|depend|escalat|find|form|group|increas"
     r"|interrupt|level|limit|modif|proportion|reduc|relat|respon|titrat)\w*)"
@@ -185,15 +181,6 @@ ATTRIBUTES = (
         rf" (?:and|or) (?:older|over|above|younger)|(?:[<>\u2264\u2265]=?|at least|over|older than)"
         rf"\s*\d+\s*{_YEARS}(?! (?:ago|after|before|post|prior|since)))",
         "old age aged year minimum maximum",
-    ),
-    _attribute(
-        "a number of people",
-        rf"\bhow many (?:[\w-]+ ){{0,2}}?{_OF_PEOPLE}\b.*\b(?:had|have|died|dropped|got|became"
-        r"|developed|discontinued|experienced|reported|stopped|suffered|vomited|withdrew)\b",
-        r"(?i:\d\s*/\s*\d|\d\s?%|\d\s?percent"
-        rf"|{_NUMBER}(?: of)?(?: the)?(?: [\w-]+)? {_OF_PEOPLE}\b"
-        r"|\|.*\d|\bn\s?=\s?\d|\b(?:all|none|no) )",
-        "many patients participants subjects people",
     ),
     _ratio("hazard ratio", "HR"),
     _ratio("odds ratio", "OR"),

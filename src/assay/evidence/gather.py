@@ -70,6 +70,7 @@ _IN_BRACKETS = re.compile(
 )  # a name, and one or two words
 _METHODS = frozenset(("interventions", "methods"))
 _SENTENCES = re.compile(r"\n|(?<=[.;])\s")
+_ASKS_WHAT_WAS = re.compile(r"\b(?:did|gave|got|had|received|took|was|were)\b", re.IGNORECASE)
 _RECOMMENDED = re.compile(
     r"\b(?:recommended|approved|usual|max(?:imum|imal)?|minimum|safe)\b", re.IGNORECASE
 )
@@ -451,11 +452,13 @@ def _admissible(question: str, held: _Held, chunk: Chunk, strict: Sequence[Name]
 def was_given(question: str, name: Name, chunk: Chunk) -> bool:
     """Whether a dose is asked for, and the methods of a study of other drugs say how it was given.
 
-    What is recommended, or the most that may be given, is no study's to say.
+    A study says what was given, not what the dose is.
     """
     if section_of(chunk.section_label) not in _METHODS or own_drugs(chunk):
         return False
-    if DOSE not in attributes_asked(question) or _RECOMMENDED.search(question):
+    if not _ASKS_WHAT_WAS.search(question) or _RECOMMENDED.search(question):
+        return False
+    if DOSE not in attributes_asked(question):
         return False
     return any(
         name.is_in(part)

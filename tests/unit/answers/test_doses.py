@@ -219,6 +219,7 @@ ANAESTHESIA = of_methods(
     [
         ("What dose of rocuronium was given?", "0.3 mg/kg"),
         ("What is the recommended dose of rocuronium?", ""),
+        ("What is the dose of rocuronium?", ""),
         ("maximum dose of rocuronium", ""),
         ("What dose of prednisolone was given?", ""),
         ("What dose of ondansetron was given?", ""),
