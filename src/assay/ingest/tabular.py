@@ -36,9 +36,10 @@ def read_tabular(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     for file in corpus_files(path, SUFFIXES, watch):
         with watch.passing():
             rows = _parquet(file, watch) if suffix(file) == PARQUET else _separated(file, watch)
-            for location, row in rows:
+            for index, (location, row) in enumerate(rows, 1):
                 with watch.passing():
-                    ours = arranged(row, watch.columns, location, watch)
+                    number = location.line or index
+                    ours = arranged(row, watch.columns, location, watch, number=number)
                     yield document_entry(ours, location, watch, "table")
 
 

@@ -102,6 +102,14 @@ def test_a_bad_row_is_named_and_the_rest_is_read(
     assert all(said in problem for problem in problems)
 
 
+def test_rows_without_ids_are_called_after_their_file_and_line(tmp_path: Path) -> None:
+    path = table(tmp_path, "Question,Text\nWhy?,Itch.\nHow?,Rash.\n", "my rows.csv")
+    notes: list[str] = []
+    found = list(read_documents(path, progress=lambda step: notes.append(step.note)))
+    assert [one.document.doc_id for one in found] == ["my-rows-2", "my-rows-3"]
+    assert sum("no ids" in note for note in notes) == 1
+
+
 def test_parquet_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tabular, "ROWS", 2)
     path = tmp_path / "rows.parquet"
@@ -114,6 +122,16 @@ def test_parquet_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     found = read(path)
     assert [one.text for one in found] == ["one", "two", "three"]
     assert (found[0].metadata["seen"], found[0].metadata["tags"]) == ("2020-01-01", ("x", "y"))
+
+
+def test_a_note_on_parquet_is_given_once(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    rows = {"pmid": [1, 2, 3], "title": ["a", "b", "c"], "odd": [{"x": [1]}] * 3}
+    polars.DataFrame(rows).write_parquet(path)
+    notes: list[str] = []
+    list(read_documents(path, progress=lambda step: notes.append(step.note)))
+    notes = [note for note in notes if note]
+    assert len(notes) == len({note.partition(": ")[2] for note in notes}) == 3
 
 
 def test_broken_parquet_is_refused(tmp_path: Path) -> None:
