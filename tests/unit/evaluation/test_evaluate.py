@@ -411,7 +411,7 @@ def test_a_system_that_fails_on_every_query_is_not_scored(count: int) -> None:
         raise KeyError(f"no index for {text}")
 
     few = replace(FIFTY, queries=FIFTY.queries[:count])
-    with pytest.raises(TooManyErrorsError, match="the first one with: KeyError.*question 0"):
+    with pytest.raises(TooManyErrorsError, match=r"the first one with: KeyError.*question 0"):
         assay.evaluate(broken, few)
     with pytest.raises(TooManyErrorsError, match="not a list of results"):
         assay.evaluate(lambda text: 7, few)
