@@ -117,12 +117,10 @@ def test_a_key_that_a_service_repeats_is_not_shown(
     key = "sk-" + 40 * "secret"
     monkeypatch.setenv("THE_KEY", key)
     body = f"Incorrect API key provided: {key}. You can find yours elsewhere."
-    with (
-        ModelService(*[(status, {}, body.encode())] * 9) as server,
-        pytest.raises(ModelServiceError) as caught,
-    ):
-        address = read_address(f"http+openai:{server.url}#small")
-        ServiceDense(address, "THE_KEY").encode(["x"], "query")
+    with ModelService(*[(status, {}, body.encode())] * 9) as server:
+        encoder = ServiceDense(read_address(f"http+openai:{server.url}#small"), "THE_KEY")
+        with pytest.raises(ModelServiceError) as caught:
+            encoder.encode(["x"], "query")
     assert "secret" not in str(caught.value)
     assert "provided: ***. You can find yours" in str(caught.value)
 

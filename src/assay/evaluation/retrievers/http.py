@@ -33,6 +33,7 @@ from typing import Any
 
 from assay import limits
 from assay.errors import ConfigError, InputError, UnreachableError
+from assay.evaluation.returned import require_whole
 from assay.evaluation.templates import check_names, filled, require_variables
 from assay.model.ranking import RankBy
 from assay.model.secrets_of import hidden_address, hidden_values
@@ -141,6 +142,7 @@ def _with_values(content: Mapping[str, Any]) -> dict[str, Any]:
 def read_answer(data: bytes, mapping: HttpMapping) -> dict[str, Any]:
     """The results of an answer, in the form in which retrievers may return them."""
     ((_, content),) = json_values(data, "answer")[:1]
+    require_whole(content)
     listed = at(content, mapping.results)
     if not isinstance(listed, list):
         raise InputError(f"the answer has no list at {mapping.results!r}", hint="see the mapping")
