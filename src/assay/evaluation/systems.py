@@ -76,11 +76,11 @@ def system(
         given = [name for name in ("collection", "encode", "query") if getattr(asked_for, name)]
         if given or options:
             raise UsageError(
-                f"{_named(engine)} takes no {', '.join([*given, *options])}",
+                f"{name_of(engine)} takes no {', '.join([*given, *options])}",
                 hint="these are for clients of qdrant, Chroma, LanceDB and OpenSearch",
             )
         found = asked(engine, k)
-    return RetrievalSystem(found, _named(engine), id_field, doc_field)
+    return RetrievalSystem(found, name_of(engine), id_field, doc_field)
 
 
 def asked(system: Any, k: int = DEPTH) -> Ask:
@@ -99,15 +99,16 @@ def asked(system: Any, k: int = DEPTH) -> Ask:
     if callable(system):
         return system  # type: ignore[no-any-return]
     raise UsageError(
-        f"{_named(system)} cannot be asked for a text",
+        f"{name_of(system)} cannot be asked for a text",
         hint="give a function that takes a query and returns results: "
         "lambda text: client.search(text)",
     )
 
 
-def _named(system: Any) -> str:
+def name_of(system: Any) -> str:
+    """The module and name of a function, or of the class of a system."""
     if isinstance(system, tuple):
-        return " and ".join(map(_named, system[:2]))
+        return " and ".join(map(name_of, system[:2]))
     kind = system if inspect.isroutine(system) or inspect.isclass(system) else type(system)
     return f"{kind.__module__}.{kind.__qualname__}"
 

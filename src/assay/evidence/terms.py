@@ -25,7 +25,7 @@ from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
 from assay.analysis.names import is_name
 from assay.analysis.spelling import american, base, folded
-from assay.analysis.words import analyse, vocabulary
+from assay.analysis.words import analyse, is_time, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.kinds import MEASURED, Kind, designated, is_sign, opposed, signed
 
@@ -257,6 +257,25 @@ def names_nothing(query: str) -> bool:
     return not any(map(_is_content, _words(query)))
 
 
+@lru_cache(maxsize=256)
+def content_stems(query: str) -> tuple[str, ...]:
+    """The stems of the words that say what a query is about, in order, each once."""
+    words = (word for word in _words(query) if _is_content(word))
+    return tuple(dict.fromkeys(stem for word in words for stem in stems(word)))
+
+
+def is_name_alone(query: str) -> bool:
+    """Whether every word of a query says what it is about, and none what is asked of it."""
+    return all(map(_is_content, _words(query)))
+
+
+def are_beside(words: Sequence[str], text: str) -> bool:
+    """Whether a text has all of these stems in a row, in any order; stop words do not count."""
+    return vocabulary(text).among(frozenset(words)) == frozenset(words) and _are_near(
+        [frozenset({word}) for word in words], stems_of(text), 0
+    )
+
+
 def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
     placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
     for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
@@ -325,6 +344,7 @@ def _is_content(word: str) -> bool:
         and bool(analyse(word).terms)
         and not all(base(part) in _ASKING or part in LIGHT for part in _PART.findall(low))
         and not any(map(str.isdigit, low[:1]) if not _is_code(word) else ())
+        and not is_time(low)
         and not names_people(word)
     )
 
@@ -420,10 +440,12 @@ def _in_a_row(text: str) -> str:
     return f" {' '.join(stems_of(text))} "
 
 
-def _are_near(groups: Sequence[frozenset[str]], words: Sequence[str]) -> bool:
+def _are_near(
+    groups: Sequence[frozenset[str]], words: Sequence[str], between: int = _BETWEEN
+) -> bool:
     """Whether few words in a row have one of each group."""
     rare = min(groups, key=len)
-    wide = len(groups) + _BETWEEN
+    wide = len(groups) + between
     for at, word in enumerate(words):
         if word in rare:
             around = words[max(0, at - wide + 1) : at + wide]

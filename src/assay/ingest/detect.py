@@ -20,7 +20,6 @@ from assay.ingest import (
     text,
     word,
 )
-from assay.ingest.fields import DOC_ID_NAMES
 from assay.ingest.files import absent, head
 from assay.ingest.folders import suffix
 from assay.ingest.readers import READERS
@@ -116,8 +115,7 @@ def _of_json(start: bytes) -> str | None:
         keys = set(row) if isinstance(row, dict) else set()
     except (ValueError, RecursionError):
         keys = {key.decode() for key in _KEY.findall(start)}
-    # a document may have a title only, and other names for its fields
-    if ("title" in keys and keys & {*DOC_ID_NAMES}) or columns.reads(keys):
+    if columns.reads(keys):
         return next((name for key, name in _FORMATS.items() if key in keys), "jsonl")
     return next((name for key, name in _FORMATS.items() if key in keys), _of_wrapped(start))
 
