@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from assay import extras, limits
-from assay.ingest.columns import arranged, as_json
+from assay.errors import FormatError
+from assay.ingest.columns import arranged, as_json, reads
 from assay.ingest.documents import document_entry
 from assay.ingest.files import lines
 from assay.ingest.folders import corpus_files, suffix
@@ -28,6 +29,7 @@ TEXTUAL = frozenset({".csv", ".tsv", ".tab"})
 SUFFIXES = TEXTUAL | {PARQUET}
 SEPARATORS = ",;\t|"
 ROWS = 2_000
+LOOKED_AT = 2  # rows below the names that tell a table from prose
 _WHOLE = re.compile(r"-?[1-9]\d{0,14}|0")
 
 
@@ -85,6 +87,30 @@ def head_names(line: str) -> list[str]:
     cells = csv.reader([line], delimiter=_separator(line), strict=True)
     at = FileLocation("head", 1)
     return _names(_row(cells, at) or [], at)
+
+
+def holds_documents(text: str) -> bool:
+    """Does a text begin with the names of columns that hold ids and texts?"""
+    try:
+        return reads(head_names(text.partition("\n")[0]))
+    except FormatError:
+        return False
+
+
+def is_table(text: str) -> bool:
+    """Is the beginning of a text a table: names, and rows with as many cells?
+
+    In prose a blank follows a comma.
+    """
+    if holds_documents(text):
+        return True
+    shown = [line for line in text.splitlines() if line.strip()][: LOOKED_AT + 1]
+    mark = _separator(shown[0]) if shown else ""
+    if len(shown) <= LOOKED_AT or not mark or f"{mark} " in shown[0]:
+        return False
+    cells = shown[0].count(mark)
+    most = 1 if mark == "\t" else 2
+    return cells >= most and all(line.count(mark) == cells for line in shown)
 
 
 def _separator(head: str) -> str:

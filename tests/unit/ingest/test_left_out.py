@@ -112,6 +112,17 @@ MARKUP = {
     "rows.txt": ('{"a": 1}\n{"a": 2}\n', "JSON"),
     "list.txt": ('[\n {"a": 1}\n]', "JSON"),
     "doc.txt": ("%PDF-1.4 ...", "a PDF"),
+    "comment.txt": ("<!-- c -->\n<!-- d --><div>x</div>", "XML or HTML"),
+    "broken.json": ('{"a": "x", "b": ', "JSON"),
+    "broken.txt": ('[{"a": "x"}, {"b"', "JSON"),
+    "a.eml": ("From: a@example.org\nSubject: Itch\n\nIt itches.", "e-mail"),
+    "mail.txt": ("From: a@example.org\nReceived: by x\n\tat noon\n\nIt itches.", "e-mail"),
+    "a.nbib": ("PMID- 5\nTI  - Itch\n", "MEDLINE"),
+    "a.ris": ("TY  - JOUR\nTI  - Itch\n", "RIS"),
+    "a.tex": ("% mine\n\\documentclass{article}", "TeX"),
+    "a.yaml": ("a: 1\nb: 2\n", "YAML"),
+    "documents.txt": ("id\ttext\na\tItch.\n", "a table"),
+    "cells.txt": ("arm,n,mean\ndrug,12,3\nplacebo,11,4\n", "a table"),
     "bom.txt": ("\ufeff<?xml version='1.0'?><a/>", "XML"),
 }
 
@@ -133,6 +144,8 @@ PROSE = {
     "number.txt": "[1, 2, 3]",
     "logo.md": '<p align="center"><img src="x.png"></p>\n\n# Aspirin\n\nIt eases pain.',
     "code.md": '{"a": 1}',
+    "listed.txt": "Aspirin, ibuprofen, naproxen\nPain, fever, itch\nNose, ear, eye",
+    "said.txt": "From: the ward\nTo: the clinic\n\nShe is well.",
     "mail.txt": "<someone@example.org> wrote: it hurts.",
 }
 
@@ -142,6 +155,26 @@ def test_prose_that_looks_a_little_like_it_is_read(tmp_path: Path, name: str) ->
     (tmp_path / name).write_text(PROSE[name], encoding="utf-8")
     assert len(names(tmp_path / name)[0]) >= 1
     assert markup_of(PROSE[name], marked=name.endswith(".md")) == ""
+
+
+@pytest.mark.parametrize("name", [name for name in MARKUP if name.startswith("a.")])
+def test_no_hint_names_text_for_what_is_no_prose(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(MARKUP[name][0])
+    if name == "a.nbib":
+        assert detect(tmp_path / name) == "medline"
+        return
+    with pytest.raises(FormatError) as caught:
+        detect(tmp_path / name)
+    assert not (caught.value.hint or "").endswith("text")
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [("id\ttext\na\tItch.\n", ["a"]), ("PMID- 5\nTI  - Itch\n\nPMID- 6\nTI  - Rash\n", ["5", "6"])],
+)
+def test_records_in_a_text_file_are_read_as_such(tmp_path: Path, text: str, ids: list[str]) -> None:
+    (tmp_path / "export.txt").write_text(text)
+    assert names(tmp_path / "export.txt", strict=True)[0] == ids
 
 
 def test_the_hint_does_not_lead_to_markup_read_as_prose(tmp_path: Path) -> None:
