@@ -519,17 +519,23 @@ class RemoteRuns:
         }
         params = {name: value for name, value in given.items() if value is not None}
         rows: list[RunInfo] = []
-        total = 0
-        while len(rows) < limit:
-            size = min(PAGE, limit - len(rows))
-            page = self._known(
-                "GET", "/v1/runs", params={**params, "limit": size, "offset": offset + len(rows)}
+        damaged: list[str] = []
+        total = seen = 0
+        while seen < limit:
+            size = min(PAGE, limit - seen)
+            page = decode(
+                RunPage,
+                self._known(
+                    "GET", "/v1/runs", params={**params, "limit": size, "offset": offset + seen}
+                ),
             )
-            total = page["total"]
-            rows += decode(RunPage, page).runs
-            if len(page["runs"]) < size:
+            total = page.total
+            rows += page.runs
+            damaged += page.damaged
+            seen += len(page.runs) + len(page.damaged)
+            if len(page.runs) + len(page.damaged) < size:
                 break
-        return RunPage(tuple(rows), total)
+        return RunPage(tuple(rows), total, tuple(damaged))
 
     def tag(self, ref: str, tag: str) -> RunInfo:
         """Let a tag name this run, and no other any longer."""

@@ -1,14 +1,16 @@
 """How does something get onto the disk whole, and stay there when the power fails?
 
 A file is written beside its place, made durable, given its name in one step, and then the name is
-made durable too. Every file that the product keeps goes through here: ``test_durable.py`` looks
-for others. So this is the only file to read when one asks what a crash can do.
+made durable too. What is read, changed and written back is in the hands of one at a time. Every
+file that the product keeps goes through here: ``test_durable.py`` looks for others. So this is the
+only file to read when one asks what a crash can do.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
 import sqlite3
@@ -19,11 +21,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from assay.errors import DiskFullError, StorageError
+from assay.errors import BusyError, DiskFullError, StorageError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _UNFINISHED = ".tmp"
+_LOOK_AGAIN_S = 0.005
 _NEARLY_NOTHING = 1 << 16  # bytes; libraries that hide the reason fail with less than this left
 
 
@@ -41,6 +44,36 @@ def write_atomically(path: Path, data: bytes) -> None:
         finally:
             temporary.unlink(missing_ok=True)
         sync_folder(path.parent)
+
+
+@contextmanager
+def alone_in(folder: Path, seconds: float = 30.0) -> Iterator[None]:
+    """Be the only one, of all threads and processes, who changes files of a folder.
+
+    Whoever looks at a file to decide what to write holds this from the look until the write. The
+    system gives the lock back when a process ends, however it ends. It is not for nesting.
+    """
+    with storing(folder):
+        make_folder(folder)
+        held = os.open(folder, os.O_RDONLY)
+    try:
+        deadline = time.monotonic() + seconds
+        while not _locked(held, folder):
+            if time.monotonic() > deadline:
+                raise BusyError(f"{folder} is being written by others", hint="try again")
+            time.sleep(_LOOK_AGAIN_S)
+        yield
+    finally:
+        os.close(held)
+
+
+def _locked(held: int, folder: Path) -> bool:
+    with storing(folder):
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 @contextmanager

@@ -114,7 +114,12 @@ MAX_TEXT_CHARS = _limit("MAX_TEXT_CHARS", 20_000, "one text in a request, where 
 MAX_PAGE = _limit("MAX_PAGE", 1_000, "rows on one page of a listing")
 MAX_PRINCIPALS = _limit("MAX_PRINCIPALS", 10_000, "callers whose rate is remembered")
 MAX_API_KEYS = _limit("MAX_API_KEYS", 1_000, "API keys that are not revoked")
-MAX_WAITING_JOBS = _limit("MAX_WAITING_JOBS", 20, "evaluations that wait for their turn")
+MAX_WAITING_JOBS = _limit(
+    "MAX_WAITING_JOBS", 20, "jobs of one caller that wait for their turn; ten times as many of all"
+)
+MAX_OWN_BODIES = _limit("MAX_OWN_BODIES", 250, "bodies of one caller that arrive at the same time")
+MAX_READ_SETS = _limit("MAX_READ_SETS", 200, "test sets that are remembered once they were read")
+MAX_OWN_SESSIONS = _limit("MAX_OWN_SESSIONS", 20, "browsers that are signed in with one key")
 MAX_KEPT_JOBS = _limit("MAX_KEPT_JOBS", 1_000, "finished jobs that can still be asked about")
 MAX_STREAMS = _limit("MAX_STREAMS", 64, "clients that follow a job at the same time")
 MAX_LOG_LINES = _limit("MAX_LOG_LINES", 10_000, "lines of the log that wait to be written")

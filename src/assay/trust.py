@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.digests import digest_of
-from assay.durable import write_atomically
+from assay.durable import alone_in, write_atomically
 from assay.errors import ConfigError
 
 
@@ -31,11 +31,12 @@ def trust(path: Path, guarded: Mapping[str, str], environ: Mapping[str, str]) ->
             "there is no home folder to keep trust in",
             hint="set HOME or XDG_CONFIG_HOME, or name the file: assay --config FILE",
         )
-    known = _read(book)
-    known.pop(_place(path), None)
-    if guarded:
-        known[_place(path)] = digest_of(dict(guarded))
-    write_atomically(book, json.dumps(known, indent=1, sort_keys=True).encode())
+    with alone_in(book.parent):
+        known = _read(book)
+        known.pop(_place(path), None)
+        if guarded:
+            known[_place(path)] = digest_of(dict(guarded))
+        write_atomically(book, json.dumps(known, indent=1, sort_keys=True).encode())
 
 
 def _place(path: Path) -> str:

@@ -10,10 +10,19 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs torch: pip install torch onnx")
 pytest.importorskip("onnx", reason="the export needs onnx: pip install onnx")
 
-from training import evaluate, export, fuse, teachers  # noqa: E402
+from training import evaluate, export, fuse, rerank, reranked, teachers  # noqa: E402
 from training.arrays import Ragged, rows_of  # noqa: E402
 from training.mine import joined  # noqa: E402
-from training.model import CLS, PAD, PREFIX, SEP, VOCABULARY, Encoder, kept_terms  # noqa: E402
+from training.model import (  # noqa: E402
+    CLS,
+    PAD,
+    PREFIX,
+    SEP,
+    VOCABULARY,
+    Encoder,
+    Judge,
+    kept_terms,
+)
 
 IDS = np.array([[CLS, 2054, 3231, 5555, 3231, 20_000, SEP]], np.int64)
 
@@ -154,3 +163,33 @@ def test_claims_on_known_abstracts_are_shown_apart(tmp_path: Path) -> None:
     one = evaluate.Collection(tmp_path / "scifact.npz", "cpu")
     parts = {name: places.tolist() for name, places in fuse.parts_of(one)}
     assert parts == {"scifact/new": [2], "scifact/seen": [1], "scifact/test": [1, 2]}
+
+
+def test_the_short_way_starts_as_every_third_layer_of_the_long_one() -> None:
+    body = Encoder().body
+    body.start_short()
+    for own, layer in zip(body.short, (5, 8, 11), strict=True):
+        assert torch.equal(own.wide.weight, body.layers[layer].wide.weight)
+    ids = torch.from_numpy(IDS)
+    (alone,) = body(ids)
+    both = body(ids, exits=(6, 12))
+    assert len(both) == 2
+    assert torch.equal(both[1], alone)
+
+
+def test_a_share_of_the_cross_encoder_reorders_only_what_it_read() -> None:
+    fused = torch.tensor([[0.9, 0.8, 0.7, 0.1]])
+    listed, judged = torch.tensor([[0, 1]]), torch.tensor([[-4.0, 6.0]])
+    for share, order in ((0.0, [0, 1, 2, 3]), (0.6, [1, 0, 2, 3])):
+        mixed = reranked.blended(fused, listed, judged, share)
+        assert mixed.argsort(descending=True).tolist() == [order]
+
+
+def test_a_cross_encoder_that_learned_nothing_scores_as_before() -> None:
+    torch.manual_seed(0)
+    model = Judge().eval()
+    ids = torch.from_numpy(IDS)
+    before = model(ids, torch.zeros_like(ids))
+    after = rerank.adapted(model)(ids, torch.zeros_like(ids))
+    assert torch.allclose(before, after, atol=1e-6)
+    assert set(rerank.learned(model)) >= {"pool.weight", "body.layers.0.qkv.down"}

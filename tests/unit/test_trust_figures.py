@@ -70,12 +70,6 @@ def test_figures_of_a_part() -> None:
     assert found["nDCG@10 asking dosage"] == 1.0
 
 
-def test_nothing_said_of_a_subject_that_is_there_is_counted() -> None:
-    documents = [(Document("alfa", "10 mg"), (chunk("alfa"),))]
-    assert trust.figures([asked(DOSE)], documents)["nothing: said wrongly"] == 1
-    assert trust.figures([asked(DOSE, chunk("alfa"))], documents)["nothing: said wrongly"] == 0
-
-
 def test_an_answer_that_rests_on_another_subject_is_wrong_whatever_it_says() -> None:
     question = Question("dose?", "alfa", "dev", "right", documents=("alfa",), answer=("10 mg",))
     assert given(question, "Take 10 mg daily. [1]", "alfa").is_right

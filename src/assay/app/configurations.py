@@ -14,7 +14,7 @@ from typing import Any
 
 from assay import limits
 from assay.app.layout import Layout
-from assay.durable import write_atomically
+from assay.durable import alone_in, write_atomically
 from assay.errors import ConflictError, MissingFileError, UsageError
 from assay.model.document import check_id
 from assay.model.query import FILTER_OPTIONS
@@ -54,14 +54,16 @@ def list_configurations(layout: Layout) -> list[str]:
 def save_configuration(layout: Layout, name: str, options: SearchOptions) -> Path:
     """Save a configuration under a name; another one of that name is never replaced."""
     path = layout.configuration(check_id(name, "configuration"))
-    if path.exists():
-        if _chosen(options) == _chosen(changed(SearchOptions(), **read_configuration(str(path)))):
+    text = as_yaml(options)
+    with alone_in(path.parent):
+        if not path.exists():
+            write_atomically(path, text.encode())
             return path
-        raise ConflictError(
-            f"there is another configuration {name}", hint="choose another name for this one"
-        )
-    write_atomically(path, as_yaml(options).encode())
-    return path
+    if _chosen(options) == _chosen(changed(SearchOptions(), **read_configuration(str(path)))):
+        return path
+    raise ConflictError(
+        f"there is another configuration {name}", hint="choose another name for this one"
+    )
 
 
 def configuration_text(layout: Layout, name: str) -> str:

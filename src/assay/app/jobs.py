@@ -237,9 +237,12 @@ class Jobs:
             try:
                 with write_lock(self._lock):
                     self.store.requeue()
+                    kinds = [*[_computes] * self._slots, _writes]
                     workers = [
-                        threading.Thread(target=self._work, name=f"job-{number}", daemon=True)
-                        for number in range(self._slots)
+                        threading.Thread(
+                            target=self._work, args=(kind,), name=f"job-{number}", daemon=True
+                        )
+                        for number, kind in enumerate(kinds)
                     ]
                     for worker in workers:
                         worker.start()
@@ -256,10 +259,10 @@ class Jobs:
             if not self._closing:
                 self._news.wait(LOOK_EVERY_S)
 
-    def _work(self) -> None:
+    def _work(self, kinds: Callable[[str], bool]) -> None:
         while not self._closing:
             try:
-                job = self.store.take()
+                job = self.store.take(kinds)
             except AssayError as error:
                 self._log.warning("jobs", problem=str(error))
                 job = None
@@ -385,6 +388,19 @@ _VERBS: Mapping[str, Verb] = {
     AB: _ab,
     GATE: _gate,
 }
+
+
+_WRITES = frozenset({"ingest", "delete", "index"})
+
+
+def _writes(kind: str) -> bool:
+    """Whether a job changes the corpus: one worker does these, one after the other."""
+    return kind in _WRITES
+
+
+def _computes(kind: str) -> bool:
+    """Whether a job only reads, however long."""
+    return kind not in _WRITES
 
 
 # How a job fails

@@ -13,6 +13,7 @@ the node exporter's textfile collector reads, replaced as a whole, or by a push 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,7 +28,7 @@ from assay.app.engine import usual_options
 from assay.app.schedule import parse_schedule
 from assay.cache import Cache
 from assay.durable import write_atomically
-from assay.errors import AssayError, InputError, UnreachableError, UsageError
+from assay.errors import AssayError, CorruptError, InputError, UnreachableError, UsageError
 from assay.evaluation.outcomes import score_run
 from assay.evaluation.parts import Mode, Split, part_label, part_of
 from assay.evaluation.scores import rounded
@@ -158,7 +159,11 @@ class Gauges:
     def __call__(self) -> tuple[Quality, ...]:
         """The figures as they are now, by the name of the test set."""
         rule = _Rule(self._workspace, self._kept)
-        return tuple(self._quality(rule, info) for info in self._chosen(rule))
+        found = []
+        for info in self._chosen(rule):
+            with contextlib.suppress(CorruptError):  # doctor names it; other gauges stand
+                found.append(self._quality(rule, info))
+        return tuple(found)
 
     def nothing(self) -> InputError:
         """Why there is no figure: what is wrong with the newest complete run."""

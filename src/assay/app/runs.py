@@ -27,6 +27,7 @@ from assay.durable import write_atomically
 from assay.errors import (
     AssayError,
     ConflictError,
+    CorruptError,
     FormatError,
     InputError,
     MissingFileError,
@@ -74,6 +75,7 @@ from assay.model.ranking import Match, MatchName
 from assay.model.run_store import RunFilter, RunPage, RunStore
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.scoring import Scoring
+from assay.model.stored_figures import check_figures
 from assay.model.tabular import Records, Tabular
 from assay.model.testset import GoldenQuery, TestSet
 from assay.model.testset_json import from_plain, to_plain
@@ -133,7 +135,10 @@ def with_figures(assay: Assay, info: RunInfo) -> RunInfo:
     """A run with its figures; one that did not end is scored as far as it got."""
     if info.status is RunStatus.COMPLETE or info.figures_only or "metrics" in info.aggregate:
         return info
-    result = _scored(assay, info, info.scoring)
+    try:
+        result = _scored(assay, info, info.scoring)
+    except CorruptError:  # of its outcomes; what is known of the run is shown
+        return info
     return replace(info, aggregate=stored_aggregate(info, result))
 
 
@@ -627,7 +632,8 @@ def history(
     assay.require()
     wanted = parse_measures(measures or HISTORY_MEASURES)
     page = assay.runs.runs(RunFilter(suite=suite), limit=LOOKED_AT)
-    return history_of(suite, page.runs, wanted, options or HistoryOptions(), limit)
+    found = history_of(suite, page.runs, wanted, options or HistoryOptions(), limit)
+    return replace(found, left_out=(*found.left_out, *page.notes))
 
 
 # Export, and the way from one workspace to another
@@ -689,6 +695,7 @@ def outcome_json(one: QueryOutcome) -> dict[str, Any]:
 
 def outcome_of(content: Mapping[str, Any], depth: int | None = None) -> QueryOutcome:
     """The outcome that ``outcome_json`` wrote; ``depth`` builds the first results only."""
+    run_rows.check_outcome(content["result"], content["stages"])
     staged = None if content["stages"] is None else json.dumps(content["stages"])
     return run_rows.outcome(
         check_id(content["query_id"], "query id"),
@@ -707,7 +714,7 @@ def unpack(content: Mapping[str, Any]) -> StoredRun:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, InputError) as problem:
         said = problem.message if isinstance(problem, InputError) else str(problem)
         raise InputError(
-            f"this is not a run: {type(problem).__name__}: {said[:100]}",
+            f"this is not a run: {type(problem).__name__}: {said[:200]}",
             hint="send what GET /v1/runs/{ref}/export answers",
         ) from None
     _check(info, test_set, outcomes)
@@ -759,6 +766,7 @@ def _left_behind(known: StoredRun, run: StoredRun) -> bool:
 
 def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...]) -> None:
     check_id(info.run_id, "run id")
+    check_figures(info)
     for name in (about.name for about in fields(info)):
         value = getattr(info, name)
         if isinstance(value, str) and not value.isprintable():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from assay import limits
-from assay.app.statistics import USUAL, Measures, Statistics
+from assay.app.statistics import USUAL, Measures, Statistics, as_text
 from assay.errors import AssayError, UsageError
 from assay.evaluation.decisions import Decisions, classify
 from assay.evaluation.defaults import DECISION_MEASURES
@@ -21,6 +21,7 @@ from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
 from assay.hits.qrels import load_qrels
+from assay.measures.parse import parse_measures
 from assay.model.ranking import MatchName, RankByName
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from assay.settings import Settings
 
 STDIN = "-"
+VALUE_S, OVERHEAD = 5e-9, 240
+"""Seconds for a value of a resample, and the rows that would take as long as a column by itself."""
 Groups: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
 ReadProgress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with (run, bytes read, bytes in all)."""
@@ -73,6 +76,17 @@ class ScoreRequest:
         if sum(isinstance(source, str) and source == STDIN for source in sources) > 1:
             raise UsageError("only one of qrels and runs can come from standard input")
 
+    def seconds(self, settings: Settings) -> float:
+        """About how long a core computes on this, where judgments and runs are given as values."""
+        queries = len(self.qrels) if isinstance(self.qrels, Mapping) else 0
+        runs = len(self.runs)
+        groups = 0
+        if self.by is not None:
+            groups = len(set(self.by.values())) if isinstance(self.by, Mapping) else queries
+        tests = max(0, runs - 1) if self.compare else 0
+        columns = (runs * (1 + groups) + tests) * _count(self.measures or settings.measures)
+        return _seconds(columns, queries, self.statistics.applied_to(settings).resamples)
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -85,6 +99,23 @@ class Scored:
     groups: Mapping[str, Mapping[str, Scores]]
     comparison: Comparison | None
     failed: Mapping[str, AssayError] = field(default_factory=dict)
+
+
+def classify_seconds(
+    settings: Settings, rows: int, measures: Measures | None, statistics: Statistics
+) -> float:
+    """About how long a core computes on so many decisions."""
+    resamples = statistics.applied_to(settings).resamples
+    return _seconds(_count(measures or DECISION_MEASURES), rows, resamples)
+
+
+def _count(measures: Measures) -> int:
+    return len(parse_measures(as_text(measures)))
+
+
+def _seconds(columns: int, rows: int, resamples: int) -> float:
+    """By what was measured: each value of each resample, and something for each column of it."""
+    return VALUE_S * columns * resamples * (OVERHEAD + rows)
 
 
 def score_runs(

@@ -18,6 +18,7 @@ from assay import limits
 from assay.annotation.due import Due, refresh_due
 from assay.app.held_out import MASK, masked, masked_diff, noted, uses
 from assay.app.layout import Layout
+from assay.durable import alone_in
 from assay.errors import ConflictError, InputError, UsageError
 from assay.model.codec import as_json, encode
 from assay.model.document import check_id
@@ -285,10 +286,11 @@ class StoredSet:
 def upload(layout: Layout, data: bytes) -> StoredSet:
     """Store a test set that was sent under its own name; the same one again changes nothing."""
     test_set = read_upload(data).sound()
-    known = list_test_sets(layout.test_sets).get(test_set.name)
-    if known is None:
-        save_test_set(test_set, layout.test_set(test_set.name))
-    elif read_test_set(known).sound().checksum != test_set.checksum:
+    with alone_in(layout.test_sets):
+        known = list_test_sets(layout.test_sets).get(test_set.name)
+        if known is None:
+            save_test_set(test_set, layout.test_set(test_set.name))
+    if known is not None and read_test_set(known).sound().checksum != test_set.checksum:
         raise ConflictError(
             f"there is another test set {test_set.name}",
             hint="a changed test set gets a new version and a new name",
@@ -326,10 +328,11 @@ def import_file(
     )
     reading = read_test_set(find_test_set(path), options)
     test_set = reading.sound()
-    target = output or layout.test_set(test_set.name)
-    if target.exists() and not force:
-        raise UsageError(f"{target} already exists", hint="--force replaces it, --name renames")
-    save_test_set(test_set, target)
+    target = output or _place(layout, test_set.name)
+    with alone_in(target.absolute().parent):
+        if target.exists() and not force:
+            raise UsageError(f"{target} already exists", hint="--force replaces it, --name renames")
+        save_test_set(test_set, target)
     return target, reading
 
 
@@ -363,17 +366,18 @@ def split(
     path = find(layout, name, paths=paths)
     if by_group:
         return _split_by_group(read_test_set(path).sound(), output or layout.test_sets, seed)
-    reading = read_test_set(path)
-    before = reading.sound()
-    after = hold_out(before, share=share, seed=seed)
-    if not redraw:
-        refuse_redraw(before, after)
-    target = output or _own_file(path, layout, after.name)
-    is_our_yaml = reading.form == "native" and path.suffix in (".yaml", ".yml")
-    if target.suffix != ".json" and is_our_yaml:
-        write_text(target, with_split(path.read_bytes(), after))
-    else:
-        save_test_set(after, target)
+    with alone_in(_changed_in(path, layout, output)):
+        reading = read_test_set(path)
+        before = reading.sound()
+        after = hold_out(before, share=share, seed=seed)
+        if not redraw:
+            refuse_redraw(before, after)
+        target = output or _own_file(path, layout, after.name)
+        is_our_yaml = reading.form == "native" and path.suffix in (".yaml", ".yml")
+        if target.suffix != ".json" and is_our_yaml:
+            write_text(target, with_split(path.read_bytes(), after))
+        else:
+            save_test_set(after, target)
     parts = {
         "evaluation": tuple(query.query_id for query in after.evaluation_queries),
         "held_out": tuple(query.query_id for query in after.held_out_queries),
@@ -385,9 +389,10 @@ def _split_by_group(test_set: TestSet, folder: Path, seed: int) -> SplitSet:
     drawn = split_by_group(test_set, PARTS, seed=seed)
     pieces = [part(test_set, label, ids) for label, ids in drawn.parts.items()]
     written = []
-    for piece in pieces:
-        written.append(folder / f"{piece.name}.yaml")
-        save_test_set(piece, written[-1])
+    with alone_in(folder.absolute()):
+        for piece in pieces:
+            written.append(folder / f"{piece.name}.yaml")
+            save_test_set(piece, written[-1])
     notes = (sentence for one in overlaps(pieces) for sentence in one.sentences())
     return SplitSet(seed, dict(drawn.parts), tuple(written), tuple(notes))
 
@@ -410,6 +415,24 @@ def _own_file(path: Path, layout: Layout, name: str) -> Path:
     return layout.test_set(name) if path.is_dir() else path
 
 
+def _changed_in(path: Path, layout: Layout, output: Path | None) -> Path:
+    """The folder in which a set is changed."""
+    if output is not None:
+        return output.absolute().parent
+    shipped = shipped_folder().resolve() in path.resolve().parents  # refused a moment later
+    return layout.test_sets if path.is_dir() or shipped else path.absolute().parent
+
+
+def _place(layout: Layout, name: str) -> Path:
+    """The file of a set of the workspace; one that ships with assay is not hidden by another."""
+    if name in list_test_sets():
+        raise ConflictError(
+            f"{name} ships with assay: a test set of that name would hide it for everybody",
+            hint=f"choose another name, such as my_{name}",
+        )
+    return layout.test_set(name)
+
+
 def editable(layout: Layout) -> list[str]:
     """The test sets of this workspace that a query can be added to."""
     return sorted(path.stem for path in layout.test_sets.glob("*.yaml"))
@@ -421,7 +444,18 @@ def add_query(layout: Layout, name: str, query: GoldenQuery) -> TestSet:
     The text that a person wrote stays as it is, and the new query follows it.
     """
     path = layout.test_set(check_id(name, "test set"))
+    with alone_in(path.parent):
+        return _added(layout, path, name, query)
+
+
+def _added(layout: Layout, path: Path, name: str, query: GoldenQuery) -> TestSet:
     if not path.exists():
+        path = _place(layout, name)
+        if name in list_test_sets(layout.test_sets):
+            raise ConflictError(
+                f"{name} is not in YAML, so that no query can be added to it",
+                hint="choose another name, or assay testset import it as YAML",
+            )
         return _written(path, TestSet(name, "v1", (query,)))
     data = path.read_bytes()
     before = parse_test_set(data, source=path.name).sound()  # which it is only in UTF-8
@@ -453,10 +487,11 @@ def _written(path: Path, test_set: TestSet) -> TestSet:
 
 def save_new(layout: Layout, test_set: TestSet, output: Path | None = None) -> Path:
     """Write the next version of a set to a file of its own; a file that is there is kept."""
-    target = output or layout.test_set(test_set.name)
-    if target.exists():
-        raise ConflictError(f"{target} already exists", hint="--output names another file")
-    save_test_set(test_set, target)
+    target = output or _place(layout, test_set.name)
+    with alone_in(target.absolute().parent):
+        if target.exists():
+            raise ConflictError(f"{target} already exists", hint="--output names another file")
+        save_test_set(test_set, target)
     return target
 
 

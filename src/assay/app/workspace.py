@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.app.index import Action, IndexWritten
     from assay.app.models import ModelRow
     from assay.app.search import Freshness
-    from assay.app.testsets import TestSetEntry
+    from assay.app.testsets import Reading, TestSetEntry
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
@@ -399,7 +399,22 @@ class Workspace(Verbs):
         """Every test set that loads by name."""
         from assay.app import testsets
 
-        return testsets.list_sets(self.layout)
+        return testsets.list_sets(self.layout, self.read_set)
+
+    def read_set(self, path: Path) -> Reading:
+        """A test set as its file is now; it is parsed again only where it has changed."""
+        from assay.app import testsets
+
+        about = path.stat()
+        key = (str(path), about.st_ino, about.st_mtime_ns, about.st_ctime_ns, about.st_size)
+        if (known := self._readings.get(key)) is None:
+            known = testsets.read(path)
+            self._readings.put(key, known)
+        return known
+
+    @cached_property
+    def _readings(self) -> Cache[tuple[str | int, ...], Reading]:
+        return Cache(limits.MAX_READ_SETS)
 
     # Evaluation
 

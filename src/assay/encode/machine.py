@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.durable import write_atomically
+from assay.durable import alone_in, write_atomically
 from assay.encode.one_pass import Products
 from assay.encode.runtime import has_exact_products
 from assay.errors import StorageError
@@ -68,8 +68,9 @@ def chosen(
         return found
     found = fastest({way: shortest(runner(way)) for way in tried})
     if kept is not None and kept.parent.is_dir():
-        text = json.dumps({**known, key: asdict(found)}, indent=1, sort_keys=True) + "\n"
-        with contextlib.suppress(StorageError):  # a read-only workspace is measured each time
+        # a workspace that is read-only is measured each time
+        with contextlib.suppress(StorageError), alone_in(kept.parent):
+            text = json.dumps({**_read(kept), key: asdict(found)}, indent=1, sort_keys=True) + "\n"
             write_atomically(kept, text.encode())
     return found
 

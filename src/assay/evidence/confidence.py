@@ -71,6 +71,7 @@ class Weights:
 BY_WORDS = Weights(0.0, 4.46, 1.63, -3.74)
 BY_MODEL: Mapping[str, Weights] = {
     "assay-bio": Weights(13.85, 2.01, 2.94, -12.80),
+    "assay-bio-fast": Weights(11.33, 2.90, 2.64, -11.58),
     "bge-small-en-v1.5": Weights(10.20, 3.37, 0.84, -9.94),
 }
 

@@ -36,7 +36,7 @@ from assay.evidence.confidence import (
     signals,
     words_of,
 )
-from assay.evidence.gather import called_in, is_of_another, names_of_document
+from assay.evidence.gather import called_in, is_alias, is_of_another, names_of_document, was_given
 from assay.evidence.terms import ORGANS, Term, names_nothing
 from assay.evidence.together import (
     NO_INDEX,
@@ -61,6 +61,7 @@ MOST = 0.8
 TOPIC_BY_WORDS = Weights(0.0, 4.90, 3.49, -5.23)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
     "assay-bio": Weights(29.01, 4.29, 0.0, -23.74),
+    "assay-bio-fast": Weights(30.67, 5.77, 0.0, -26.90),
     "bge-small-en-v1.5": Weights(27.95, 2.90, 0.0, -21.75),
 }
 
@@ -168,7 +169,8 @@ def _judged(
     names = [name for name in names_asked(query, known) if name.kind is not Kind.PEOPLE]
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
     called = [name for name in names if _is_called(name, best)]
-    there = [*called, *(name for name in names if _is_met(name, serving))]
+    met = (n for n in names if _is_met(n, serving) or _was_given(query, n, best))
+    there = [*called, *met]
     # a name is looked up wherever it stands; everyday words beside a drug ask something of it
     alone = len(asked) < 2 or (len(names) < 2 and not any(map(_is_subject, asked)))
     enough = there if alone else called
@@ -298,7 +300,13 @@ def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[
 
 
 def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
-    return any(name.is_in(names_of_document(one.chunk)) for one in passages)
+    return any(
+        name.is_in(names_of_document(one.chunk)) or is_alias(name, one.chunk) for one in passages
+    )
+
+
+def _was_given(query: str, name: Name, passages: Sequence[Passage]) -> bool:
+    return name.kind is Kind.DRUG and any(was_given(query, name, one.chunk) for one in passages)
 
 
 def _is_met(name: Name, passages: Sequence[Passage]) -> bool:

@@ -25,7 +25,7 @@ from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
 from assay.analysis.names import is_name
 from assay.analysis.spelling import american, base, folded
-from assay.analysis.words import analyse, vocabulary
+from assay.analysis.words import analyse, is_time, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.kinds import MEASURED, Kind, designated, is_sign, opposed, signed
 
@@ -362,6 +362,7 @@ def _is_content(word: str) -> bool:
         and bool(analyse(word).terms)
         and not all(base(part) in _ASKING or part in LIGHT for part in _PART.findall(low))
         and not any(map(str.isdigit, low[:1]) if not _is_code(word) else ())
+        and not is_time(low)
         and not names_people(word)
     )
 

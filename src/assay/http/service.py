@@ -7,15 +7,17 @@ else.
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay import limits
+from assay import interrupt, limits
 from assay.app import testsets
 from assay.app.evaluation import EvaluationRequest
 from assay.app.jobs import EVALUATION, Job, open_jobs
@@ -26,7 +28,7 @@ from assay.app.schedule import Scheduler, parse_schedule
 from assay.app.workspace import Workspace
 from assay.cache import Cache
 from assay.errors import SearchUnavailableError
-from assay.http.edge.admission import Gate, RateLimiter
+from assay.http.edge.admission import Gate, RateLimiter, holds_slot
 from assay.http.edge.auth import Keyring
 from assay.http.edge.exchange import Exchange
 from assay.http.edge.logs import LogWriter, service_log
@@ -49,9 +51,13 @@ WAITING_SHARE = 0.9
 """How much of its deadline a search may spend in line; the rest is for the search."""
 WORK_SLOTS, WORK_QUEUE = 4, 64
 EVALUATION_QUEUE = 8
+COMPUTING_A_MINUTE = 90
+"""Seconds of a core that the requests of one key may take in a minute."""
 JOB_SLOTS, JOB_QUEUE = 16, 16
 ANSWER_SLOTS, ANSWER_QUEUE = 4, 16
-UPLOAD_SLOTS, UPLOAD_QUEUE = 8, 32
+UPLOAD_SLOTS, UPLOAD_QUEUE = 3, 32
+WRONG_KEYS_A_MINUTE = 60
+"""How many wrong keys one address may send; then it is told to wait, whatever it sends."""
 _GATES = {
     "/v1/search": "search",
     "/v1/search/why": "search",
@@ -90,6 +96,11 @@ class Service:
         )
         self.metrics = Metrics()
         self.rates = RateLimiter(settings.rate_limit)
+        self.wrong_keys = RateLimiter(
+            min(settings.rate_limit or WRONG_KEYS_A_MINUTE, WRONG_KEYS_A_MINUTE)
+        )
+        self.bodies: Counter[str] = Counter()
+        self._computing = RateLimiter(COMPUTING_A_MINUTE)
         self.stopping = threading.Event()
         self.when_warm: Callable[[], object] = lambda: None
         self._stack = ExitStack()
@@ -105,7 +116,7 @@ class Service:
         self._stack.callback(self.jobs.close)
         self.metrics.registry.register(QualityCollector(Gauges(self.workspace)))
         self.page_cache: Cache[tuple[str, ...], Any] = Cache(limits.MAX_COMPUTED_PAGES)
-        self.streams = 0
+        self.streams: Counter[str] = Counter()
         schedule = parse_schedule(settings.schedule)
         self._scheduler = Scheduler(schedule, self.start_scheduled, self.log)
         self._stack.callback(self._scheduler.close)
@@ -132,13 +143,56 @@ class Service:
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
         """Threads that read files and compute: more than the gates of work and answers let in."""
-        pool = ThreadPoolExecutor(WORK_SLOTS + ANSWER_SLOTS + 4, thread_name_prefix="work")
+        slots = WORK_SLOTS + ANSWER_SLOTS + self.settings.evaluation_slots
+        return self._pool(slots + 4, "work")
+
+    @cached_property
+    def _probes(self) -> ThreadPoolExecutor:
+        """Threads that only probes and metrics use, so that they never wait for work."""
+        return self._pool(2, "probe")
+
+    def _pool(self, size: int, name: str) -> ThreadPoolExecutor:
+        pool = ThreadPoolExecutor(size, thread_name_prefix=name)
         self._stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         return pool
 
     async def work(self, task: Callable[[], T]) -> T:
-        """Do something on a thread that would otherwise hold up other requests."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, task)
+        """Do something on a thread that would otherwise hold up other requests.
+
+        Where the deadline has passed or the client is gone, long computations end early; the slot
+        of the request is free when the thread is.
+        """
+        given_up = threading.Event()
+
+        def run() -> T:
+            with interrupt.until(given_up.is_set):
+                return task()
+
+        begun = self._threads.submit(run)
+        holds_slot(begun)
+        try:
+            return await asyncio.wrap_future(begun)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
+
+    async def probe(self, task: Callable[[], T]) -> T:
+        """Look at the state of the service, on a thread that no work takes."""
+        return await asyncio.get_running_loop().run_in_executor(self._probes, task)
+
+    def spend(self, caller: str, seconds: float) -> None:
+        """Take seconds of a core from what a caller may have computed in a minute."""
+        wait = self._computing.wait_for(caller, seconds)
+        if wait:
+            self.metrics.refused("rate")
+            after = max(1, math.ceil(wait))
+            raise ProblemError(
+                429,
+                "rate_limited",
+                "too much computing for this caller",
+                hint=f"ask for fewer resamples, or try again after {after} s",
+                headers={"retry-after": str(after)},
+            )
 
     async def search(self, query: str, **options: Any) -> SearchResponse:
         """Search and count it."""

@@ -38,10 +38,19 @@ class RunFilter:
 
 @dataclass(frozen=True, slots=True)
 class RunPage(Tabular):
-    """Some runs, newest first, and how many there are in all."""
+    """Some runs, newest first, and how many there are in all.
+
+    ``damaged`` names those among them that cannot be read.
+    """
 
     runs: tuple[RunInfo, ...]
     total: int
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to say beside the list."""
+        return tuple(f"the run {one} cannot be read (see assay doctor)" for one in self.damaged)
 
     def records(self) -> Records:
         """A row for each run."""
@@ -60,7 +69,7 @@ class RunPage(Tabular):
             }
             for info in self.runs
         )
-        return Records.of(rows, f"{len(self.runs)} of {counted(self.total, 'run')}")
+        return Records.of(rows, f"{len(self.runs)} of {counted(self.total, 'run')}", self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

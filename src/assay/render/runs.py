@@ -24,7 +24,7 @@ from assay.render.tables import Table
 SHOWN_RESULTS = 20
 
 
-def runs_table(runs: Sequence[RunInfo]) -> Table:
+def runs_table(runs: Sequence[RunInfo], notes: tuple[str, ...] = ()) -> Table:
     """A line for each run, with the measures that most runs have."""
     shown = parse_measures(HISTORY_MEASURES)
     rows = []
@@ -56,6 +56,7 @@ def runs_table(runs: Sequence[RunInfo]) -> Table:
         ),
         tuple(rows),
         text_columns=frozenset({0, 1, 2, 3, 4, 9}),
+        notes=notes,
         optional=(4, 5, 8, 7, 2) if ruled else (3, 4, 5, 8, 7, 2),
         wrapped=frozenset({1, 3, 9}),
     )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from assay import limits
-from assay.analysis.query import GENTLE, read
+from assay.analysis.query import GENTLE, INSTEAD, alternatives, read
 from assay.analysis.spelling import MARKS
 from assay.errors import InputError, LimitError
 from assay.search.subject import no_others
@@ -37,11 +37,23 @@ class Question:
     gentle: bool = False
     others: Callable[[str], Sequence[str]] = field(default=no_others, compare=False, repr=False)
 
+    @property
+    def conditions(self) -> str:
+        """The query as it is written, with what may stand for the words of this OR that."""
+        if not self.synonyms:
+            return self.written
+        instead = (
+            f"{INSTEAD}{word}{INSTEAD}{other}"
+            for word in alternatives(self.written)
+            for other in self.others(word)
+        )
+        return "\n".join((self.written, *instead))
+
     def for_component(self, name: str) -> str:
         """What this component is asked."""
         if name == "bm25":
             sign = GENTLE if self.gentle else ""
-            return "\n".join((self.written, *(f"{sign}{word}" for word in self.synonyms)))
+            return "\n".join((self.conditions, *(f"{sign}{word}" for word in self.synonyms)))
         # models know most synonyms, but what an abbreviation alone means they must be told
         if self.synonyms and len(self.text.split()) <= BRIEF:
             return " ".join((self.text, *self.synonyms))

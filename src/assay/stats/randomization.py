@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from assay import interrupt
 from assay.errors import InputError
 from assay.model.sampling import DEFAULT_RESAMPLES, DEFAULT_SEED
 from assay.stats.defaults import SAME
@@ -144,6 +145,7 @@ def _count_sampled(columns: FloatArray, flips: int, seed: int) -> IntArray:
     rows = np.concatenate((columns, np.zeros((-len(columns) % 8, columns.shape[1]))))
     reached = np.zeros(rows.shape[1], dtype=np.int64)
     for done in range(0, flips, BLOCK_FLIPS):
+        interrupt.check()
         sums = np.zeros((min(BLOCK_FLIPS, flips - done), rows.shape[1]))
         observed = np.zeros(rows.shape[1])
         for start in range(0, len(rows), 8):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from assay import interrupt
 from assay.stats.inputs import check_sampling
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def endless_counts(n: int, seed: int, rows: int) -> Iterator[IntArray]:
     rng = np.random.default_rng(seed)
     scratch = np.empty((rows, n), dtype=np.int64)
     while True:
+        interrupt.check()
         yield _counts(rng.integers(0, n, size=(rows, n), dtype=np.int32), n, scratch)
 
 

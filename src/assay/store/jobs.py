@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Row, delete, func, insert, null, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Row,
+    delete,
+    func,
+    insert,
+    literal_column,
+    null,
+    select,
+    update,
+)
 
 from assay import limits
 from assay.errors import BusyError, ConflictError, MissingFileError
@@ -68,6 +81,9 @@ class ClaimedJob(Job):
     request: Mapping[str, Any]
 
 
+_RUNNING = JobState.RUNNING.value
+_ENTERED: ColumnElement[int] = literal_column("jobs.rowid", Integer)
+"""The order in which jobs came: clocks may be put back."""
 _SHOWN = tuple(column for column in jobs.c if column.name not in {"request", "digest"})
 """Without the request, which can be as large as an upload."""
 
@@ -78,6 +94,7 @@ class JobStore:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._engine = open_database(path)
+        self._latest = ""  # the owner of the job that was taken last
 
     def close(self) -> None:
         """Close the database."""
@@ -103,7 +120,7 @@ class JobStore:
         with writing(self._engine) as connection:
             known = _known(connection, job_id, owner, idempotency_key)
             if known is None:
-                _refuse_too_many(connection)
+                _refuse_too_many(connection, owner)
                 moment = now()
                 connection.execute(
                     insert(jobs),
@@ -142,7 +159,7 @@ class JobStore:
         if known.state != JobState.CANCELLED.value:
             return _job(known), False
         with writing(self._engine) as connection:
-            _refuse_too_many(connection)
+            _refuse_too_many(connection, owner)
             started = connection.execute(
                 update(jobs)
                 .where(jobs.c.job_id == known.job_id, jobs.c.state == JobState.CANCELLED.value)
@@ -166,30 +183,43 @@ class JobStore:
         shown.append(null().label("result"))
         with self._engine.connect() as connection:
             rows = connection.execute(
-                select(*shown)
-                .order_by(jobs.c.created_at.desc(), jobs.c.job_id)
-                .limit(limit)
-                .offset(offset)
+                select(*shown).order_by(_ENTERED.desc()).limit(limit).offset(offset)
             ).all()
             total = connection.execute(select(func.count()).select_from(jobs)).scalar_one()
         return [_job(row) for row in rows], total
 
-    def take(self) -> ClaimedJob | None:
-        """Claim the next queued job, which is running from now on; None if none is queued."""
+    def take(self, kinds: Callable[[str], bool] = lambda kind: True) -> ClaimedJob | None:
+        """Claim a queued job, which is running from now on; None if none of these kinds is queued.
+
+        It is the oldest of whoever has the fewest running, and did not have the last one.
+        """
         with writing(self._engine) as connection:
-            row = connection.execute(
-                select(jobs.c.job_id, jobs.c.request)
+            running = Counter(
+                connection.execute(
+                    select(jobs.c.owner).where(jobs.c.state.in_([_RUNNING, _CANCELLING]))
+                ).scalars()
+            )
+            queued = connection.execute(
+                select(jobs.c.job_id, jobs.c.kind, jobs.c.owner)
                 .where(jobs.c.state == JobState.QUEUED.value)
-                .order_by(jobs.c.created_at, jobs.c.job_id)
-                .limit(1)
-            ).one_or_none()
+                .order_by(_ENTERED)
+            ).all()
+            row = min(
+                (row for row in queued if kinds(row.kind)),
+                key=lambda row: (running[row.owner], row.owner == self._latest),
+                default=None,
+            )
             if row is None:
                 return None
             _set(connection, row.job_id, state=JobState.RUNNING.value)
+            request = connection.execute(
+                select(jobs.c.request).where(jobs.c.job_id == row.job_id)
+            ).scalar_one()
+        self._latest = row.owner
         job = self.get(row.job_id)
         return ClaimedJob(
             **{one.name: getattr(job, one.name) for one in fields(job)},
-            request=json.loads(row.request),
+            request=json.loads(request),
         )
 
     def progress(self, job_id: str, done: int, total: int, run_id: str | None = None) -> None:
@@ -272,9 +302,11 @@ def _other(known: str, asked: str) -> ConflictError:
     )
 
 
-def _refuse_too_many(connection: Connection) -> None:
-    waiting = connection.execute(select(func.count()).where(jobs.c.state.in_(_ACTIVE))).scalar_one()
-    if waiting >= limits.MAX_WAITING_JOBS:
+def _refuse_too_many(connection: Connection, owner: str) -> None:
+    active = connection.execute(select(jobs.c.owner).where(jobs.c.state.in_(_ACTIVE))).scalars()
+    owners = Counter(active)
+    waiting = owners[owner]
+    if waiting >= limits.MAX_WAITING_JOBS or owners.total() >= 10 * limits.MAX_WAITING_JOBS:
         raise BusyError(
             f"{counted(waiting, 'job', 'waits')} already", hint="try again when some have ended"
         )
@@ -285,7 +317,7 @@ def _forget_old(connection: Connection) -> None:
     oldest = (
         select(jobs.c.job_id)
         .where(ended)
-        .order_by(jobs.c.created_at.desc())
+        .order_by(_ENTERED.desc())
         .limit(-1)
         .offset(limits.MAX_KEPT_JOBS)
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, TypeAlias
 
@@ -19,9 +20,11 @@ from sqlalchemy import Row
 from assay.errors import InputError
 from assay.model.answers import Answer, NumberCheck
 from assay.model.codec import decode, encode
+from assay.model.judgments import Span
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus, Usage
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
+from assay.model.stored_figures import check_figures
 from assay.store.owner import ended
 from assay.store.seals import UNREADABLE, damaged, sealed, unsealed
 
@@ -149,6 +152,73 @@ def outcome(
         numbers=None if numbers is None else decode(NumberCheck, numbers),
         usage=None if usage is None else decode(Usage, usage),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What ``result_json`` writes."""
+
+    ids: tuple[str, ...] = ()
+    doc_ids: tuple[str, ...] | None = None
+    scores: tuple[float | None, ...] | None = None
+    spans: tuple[tuple[Span, ...], ...] | None = None
+    chunker_versions: str | tuple[str, ...] = ""
+    latency_ms: float | None = None
+    error: str | None = None
+    degraded: bool = False
+    component_errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    answer: Answer | None = None
+    known_citations: tuple[str, ...] = ()
+    answer_error: str | None = None
+    numbers: NumberCheck | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stages:
+    """What ``stages_json`` writes."""
+
+    ids: tuple[str, ...] = ()
+    component_lists: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    component_list_scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    fused: tuple[int, ...] = ()
+    component_scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    ranks: Mapping[str, tuple[int | None, ...]] = field(default_factory=dict)
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+
+def check_outcome(result: object, stages: object | None) -> None:
+    """Refuse an outcome from elsewhere that is not what ``result_json`` and its like write."""
+    found = decode(_Result, result, "result")
+    count = len(found.ids)
+    columns = {
+        "doc_ids": found.doc_ids,
+        "scores": found.scores,
+        "spans": found.spans,
+        "chunker_versions": None
+        if isinstance(found.chunker_versions, str)
+        else found.chunker_versions,
+    }
+    for name, column in columns.items():
+        if column is not None and len(column) != count:
+            raise InputError(f"result.{name}: must have a value for each of {count} ids")
+    if stages is not None:
+        _check_stages(decode(_Stages, stages, "stages"), count)
+
+
+def _check_stages(found: _Stages, count: int) -> None:
+    known = range(len(found.ids))
+    for name, places in {**found.component_lists, "fused": found.fused}.items():
+        if any(at not in known for at in places):
+            raise InputError(f"stages: the list of {name!r:.40} names an id that is not there")
+    for name, scores in found.component_list_scores.items():
+        if scores and len(scores) != len(found.component_lists.get(name, ())):
+            raise InputError(f"stages: the list of {name!r:.40} has another number of scores")
+    for columns in (found.component_scores, found.ranks):
+        for name, column in columns.items():
+            if len(column) != count:
+                raise InputError(f"stages: {name!r:.40} must have a value for each of {count} ids")
 
 
 def _failed_answer(warnings: Sequence[str]) -> str | None:
@@ -312,9 +382,25 @@ def run_row(info: RunInfo, checksum: str) -> dict[str, Any]:
 def run_info(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:
     """The run of a row."""
     try:
-        return _read(row, tags)
+        return check_figures(_read(row, tags))
     except (*UNREADABLE, InputError) as problem:
-        raise damaged(f"the run {row.run_id}", problem) from None
+        said = problem.message if isinstance(problem, InputError) else problem
+        raise damaged(f"the run {row.run_id}", said) from None
+
+
+def bare_info(row: Row[Any]) -> RunInfo:
+    """What is left of a run that cannot be read: enough to say which one it was."""
+    return RunInfo(
+        run_id=row.run_id,
+        suite=row.suite,
+        test_set_version=row.test_set_version,
+        test_set_checksum=row.test_set_checksum,
+        config={},
+        config_hash=row.config_hash,
+        cache_key=row.cache_key,
+        created_at=row.created_at,
+        status=RunStatus.FAILED,
+    )
 
 
 def _read(row: Row[Any], tags: Mapping[str, tuple[str, ...]]) -> RunInfo:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from assay.errors import BusyError, ConflictError
+from assay.errors import BusyError, ConflictError, CorruptError
 from assay.model.run_store import HeldOutUse, RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import TestSet
@@ -32,7 +32,7 @@ from assay.store import run_rows
 from assay.store.database import open_database, writing
 from assay.store.owner import alive, ended
 from assay.store.refs import check_name, check_new_id, check_tag, find
-from assay.store.run_rows import UNFINISHED, run_info, run_row
+from assay.store.run_rows import UNFINISHED, bare_info, run_info, run_row
 from assay.store.schema import (
     eval_held_out_uses,
     eval_query_results,
@@ -165,7 +165,7 @@ class SqlRunStore:
                 .limit(PAGE)
             ).all()
             tags = _tags(connection, [row.run_id for row in rows])
-            return tuple(info for row in rows if (info := run_info(row, tags)).sound)
+            return tuple(info for info in _readable(rows, tags)[0] if info.sound)
 
     def renew(self, run_id: str) -> RunInfo:
         """Make a run count as the newest, since it was just reused."""
@@ -242,7 +242,8 @@ class SqlRunStore:
                 .offset(offset)
             ).all()
             tags = _tags(connection, [row.run_id for row in rows])
-            return RunPage(tuple(run_info(row, tags) for row in rows), total)
+            found, lost = _readable(rows, tags)
+            return RunPage(found, total, lost)
 
     def suites(self) -> tuple[str, ...]:
         """The names of all test sets that runs were made with."""
@@ -265,7 +266,11 @@ class SqlRunStore:
     def delete(self, ref: str) -> RunInfo:
         """Remove a run with its outcomes and tags, and its test set if no other run uses it."""
         with writing(self._engine) as connection:
-            info = _by_id(connection, find(connection, ref))
+            row = _row(connection, find(connection, ref))
+            try:
+                info = run_info(row, _tags(connection, [row.run_id]))
+            except CorruptError:  # one that cannot be read can still go
+                info = bare_info(row)
             connection.execute(delete(eval_runs).where(eval_runs.c.run_id == info.run_id))
             connection.execute(
                 delete(eval_test_sets).where(
@@ -313,12 +318,30 @@ def _outcome(run_id: str, row: Row[Any], depth: int | None) -> QueryOutcome:
         raise damaged(f"the outcome of {row.query_id} in the run {run_id}", problem) from None
 
 
+def _readable(
+    rows: Sequence[Row[Any]], tags: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[RunInfo, ...], tuple[str, ...]]:
+    """The runs that can be read, and the ids of the others: one bad row hides no good one."""
+    found: list[RunInfo] = []
+    lost: list[str] = []
+    for row in rows:
+        try:
+            found.append(run_info(row, tags))
+        except CorruptError:
+            lost.append(row.run_id)
+    return tuple(found), tuple(lost)
+
+
 def _by_id(connection: Connection, run_id: str) -> RunInfo:
+    return run_info(_row(connection, run_id), _tags(connection, [run_id]))
+
+
+def _row(connection: Connection, run_id: str) -> Row[Any]:
     row = connection.execute(select(eval_runs).where(eval_runs.c.run_id == run_id)).one_or_none()
     if row is None:
         find(connection, run_id)  # raises, and lists what there is
         raise AssertionError(run_id)
-    return run_info(row, _tags(connection, [run_id]))
+    return row
 
 
 def _tags(connection: Connection, run_ids: list[str]) -> dict[str, tuple[str, ...]]:

@@ -50,7 +50,7 @@ def unsealed(text: str) -> dict[str, Any]:
     return content
 
 
-def damaged(what: str, problem: Exception) -> CorruptError:
+def damaged(what: str, problem: object) -> CorruptError:
     """The error for a value that cannot be read, or is not what was written."""
     return CorruptError(
         f"{what} was damaged: {problem}",

@@ -135,8 +135,8 @@ def computed(state: Floats, ids: list[int], depth: int) -> Computed:
     words = state["body.words.weight"].astype(np.float64)
     hidden = _norm(state, "body.norm", words[ids] + state["body.places.weight"][: len(ids)], 1e-12)
     for at in range(depth):
-        own = depth == 6 and at >= 3
-        name = f"body.short.{at - 3}." if own else f"body.layers.{at}."
+        short = depth == 6 and at >= 3
+        name = f"body.short.{at - 3}." if short else f"body.layers.{at}."
         hidden = _layer(state, name, hidden)
     head = f"heads.{(6, 12).index(depth)}."
     dense = state[f"{head}dense.weight"] @ (hidden.mean(axis=0) if depth == 6 else hidden[0])

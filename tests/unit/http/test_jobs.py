@@ -68,8 +68,8 @@ def test_a_cancel_between_taking_and_beginning_counts(
     jobs = make_jobs()
     plain = jobs.store.take
 
-    def take() -> ClaimedJob | None:
-        job = plain()
+    def take(kinds: Callable[[str], bool]) -> ClaimedJob | None:
+        job = plain(kinds)
         if job is not None:
             jobs.cancel(job.job_id)
         return job

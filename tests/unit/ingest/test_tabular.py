@@ -10,6 +10,7 @@ import pytest
 
 from assay.errors import FormatError
 from assay.ingest import detect, read_documents, tabular
+from assay.ingest.watch import Progress
 from assay.model.document import Document
 
 
@@ -69,6 +70,36 @@ def test_what_is_no_table_is_refused_with_its_line(tmp_path: Path, text: str, me
 def test_the_line_of_an_error_counts_lines_within_cells(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"rows\.csv:4: 1 cells"):
         read(table(tmp_path, 'id,text\na,"b\nc"\nd\n'))
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (b"62,b", "2 cells, but 3 columns"),
+        (b"62,b,c,d", "4 cells"),
+        (b"62,\xff,1", "UTF-8"),
+        (b"62,b\0,1", "NUL"),
+        (b'62,"b"b,1', "not CSV"),
+        (b",b,1", "no doc_id"),
+    ],
+)
+def test_a_bad_row_is_named_and_the_rest_is_read(
+    tmp_path: Path, separator: str, bad: bytes, said: str
+) -> None:
+    path = tmp_path / "rows.csv"
+    text = b"id,text,year\n61,a,2001\n%s\n63,c,2000\n%s\n64,d,2001\n" % (bad, bad)
+    path.write_bytes(text.replace(b",", separator.encode()))
+    problems: list[str] = []
+
+    def told(step: Progress) -> None:
+        if step.problem:
+            problems.append(step.problem)
+
+    found = [one.document.doc_id for one in read_documents(path, progress=told, keep_going=True)]
+    assert found == ["61", "63", "64"]
+    assert [problem.partition("rows.csv:")[2][:1] for problem in problems] == ["3", "5"]
+    assert all(said in problem for problem in problems)
 
 
 def test_parquet_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

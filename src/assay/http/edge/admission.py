@@ -3,16 +3,22 @@
 A gate has slots, and a line of requests that wait for one. A burst waits in the line. If the line
 stays full, more is requested than can be done, and a long line would only make everyone late:
 during such a surge few wait, the newest are served first, and the rest are refused early. See
-design/054.
+design/054. Elsewhere the line is fair: whoever has the fewest inside is next, and where it is full,
+who has the most in it gives up a place. A slot is free again when the work has ended, not when its
+caller has left.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
 
 from assay import limits
 
@@ -22,6 +28,16 @@ WINDOW_S = 0.5
 """The least that a surge lasts, and the time over which its end is judged."""
 RECENT = 0.05
 """The weight of the newest duration in the typical one."""
+
+
+_begun: ContextVar[list[Future[Any]] | None] = ContextVar("begun", default=None)
+
+
+def holds_slot(work: Future[Any]) -> None:
+    """Let the slot of this request stay taken until the work on a thread has ended."""
+    begun = _begun.get()
+    if begun is not None:
+        begun.append(work)
 
 
 class FullError(Exception):
@@ -73,10 +89,21 @@ class Surge:
         self._typical_s = before + RECENT * (seconds - before)
 
 
-class Gate:
-    """Lets so many callers in at the same time, in the order in which they came.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """A place in the line."""
 
-    With ``shed``, during a surge only the newest callers wait, one for each slot.
+    caller: str
+    granted: asyncio.Future[None] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+
+class Gate:
+    """Lets so many requests in at the same time: of each caller in the order in which they came.
+
+    With ``shed``, callers are not told apart, and during a surge only the newest requests wait,
+    one for each slot.
     """
 
     def __init__(
@@ -89,7 +116,9 @@ class Gate:
         self._max_wait = max_wait
         self._shed = shed
         self._surge = Surge(slots)
-        self._line: deque[asyncio.Future[None]] = deque()
+        self._line: deque[_Place] = deque()
+        self._inside: Counter[str] = Counter()
+        self._latest = ""
 
     @property
     def waiting(self) -> int:
@@ -97,58 +126,106 @@ class Gate:
         return len(self._line)
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
+    async def slot(self, caller: str = "") -> AsyncIterator[None]:
         """Hold a slot; ``FullError`` if none becomes free soon."""
         self._surge.arrived()
         if self.active < self.slots:
             self.active += 1
+            self._inside[caller] += 1
+            self._latest = caller
         else:
-            await self._wait()
+            await self._wait(caller)
         began = time.monotonic()
+        begun: list[Future[Any]] = []
+        token = _begun.set(begun)
         try:
             yield
         finally:
+            _begun.reset(token)
             self._surge.took(time.monotonic() - began)
-            self._leave()
+            self._leave_after([one for one in begun if not one.done()], caller)
 
-    async def _wait(self) -> None:
-        place = self._join()
+    def _leave_after(self, running: list[Future[Any]], caller: str) -> None:
+        """Free the slot, once threads that nobody can end have ended."""
+        if not running:
+            self._leave(caller)
+            return
+        last, loop = running.pop(), asyncio.get_running_loop()
+
+        def ended(_: Future[Any]) -> None:
+            with suppress(RuntimeError):  # the loop has ended with the service
+                loop.call_soon_threadsafe(
+                    lambda: self._leave_after([one for one in running if not one.done()], caller)
+                )
+
+        last.add_done_callback(ended)
+
+    async def _wait(self, caller: str) -> None:
+        place = self._join(caller)
+        granted = place.granted
         try:
             async with asyncio.timeout(self._max_wait):
-                await place
+                await granted
         except BaseException as problem:
             if place in self._line:
                 self._line.remove(place)
-            elif place.done() and not place.cancelled() and place.exception() is None:
-                self._leave()  # the slot was granted just as the caller left
+            elif granted.done() and not granted.cancelled() and granted.exception() is None:
+                self._leave(caller)  # the slot was granted just as the caller left
             if isinstance(problem, TimeoutError):
                 raise FullError(self.name) from None
             raise
 
-    def _join(self) -> asyncio.Future[None]:
+    def _join(self, caller: str) -> _Place:
         """A place at the end of the line; in a surge, those at its head are refused instead."""
         if len(self._line) >= self.queue:
             if self._shed and self.queue and not self._surge.on:
                 self._surge.overflowed()
             if not self._surge.on:
-                raise FullError(self.name)
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._make_room(caller)
+        place = _Place(caller)
         self._line.append(place)
         if self._surge.on:
             while len(self._line) > min(self.slots, self.queue):
                 self._refuse(self._line.popleft())
         return place
 
-    def _refuse(self, place: asyncio.Future[None]) -> None:
-        if not place.done():
-            place.set_exception(FullError(self.name))
+    def _make_room(self, caller: str) -> None:
+        """Refuse the newest request of whoever has most in the line; else the one that came."""
+        waiting = Counter(place.caller for place in self._line)
+        greedy, most = max(waiting.items(), key=lambda item: item[1], default=(caller, 0))
+        if self._shed or most <= waiting[caller] + 1:
+            raise FullError(self.name)
+        newest = next(place for place in reversed(self._line) if place.caller == greedy)
+        self._line.remove(newest)
+        self._refuse(newest)
 
-    def _leave(self) -> None:
+    def _refuse(self, place: _Place) -> None:
+        if not place.granted.done():
+            place.granted.set_exception(FullError(self.name))
+
+    def _next(self) -> _Place:
+        """Who is let in: in a surge the newest; else of who has the fewest inside, the oldest."""
+        if self._surge.on:
+            return self._line.pop()
+        if self._shed:
+            return self._line.popleft()
+        place = min(
+            self._line, key=lambda one: (self._inside[one.caller], one.caller == self._latest)
+        )
+        self._line.remove(place)
+        return place
+
+    def _leave(self, caller: str) -> None:
         """Hand the slot to the next in line, or free it."""
+        self._inside[caller] -= 1
+        if self._inside[caller] <= 0:
+            del self._inside[caller]
         while self._line:
-            place = self._line.pop() if self._surge.on else self._line.popleft()
-            if not place.done():
-                place.set_result(None)
+            place = self._next()
+            if not place.granted.done():
+                self._inside[place.caller] += 1
+                self._latest = place.caller
+                place.granted.set_result(None)
                 break
         else:
             self.active -= 1
@@ -169,15 +246,19 @@ class RateLimiter:
         self._capacity = capacity
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def wait_for(self, caller: str) -> float:
-        """Take a token: 0.0 if there was one, else the seconds until there is."""
+    def wait_for(self, caller: str, amount: float = 1.0) -> float:
+        """Take tokens: 0.0 if there were enough, else the seconds until there are.
+
+        Who wants more than a bucket holds gets it from a full one, and pays it off.
+        """
         if not self._rate:
             return 0.0
         now = time.monotonic()
         tokens, then = self._buckets.pop(caller, (self._burst, now))
         tokens = min(self._burst, tokens + (now - then) * self._rate)
-        allowed = tokens >= 1
-        self._buckets[caller] = (tokens - 1 if allowed else tokens, now)
+        wanted = min(amount, self._burst)
+        allowed = tokens >= wanted
+        self._buckets[caller] = (tokens - amount if allowed else tokens, now)
         if len(self._buckets) > self._capacity:
             self._buckets.popitem(last=False)
-        return 0.0 if allowed else (1 - tokens) / self._rate
+        return 0.0 if allowed else (wanted - tokens) / self._rate

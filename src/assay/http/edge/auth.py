@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from fastapi import Request
 from starlette.requests import cookie_parser
 
+from assay import limits
 from assay.app.keys import SCOPES, KeyRow, Keys
 from assay.http.edge.problems import ProblemError
 from assay.http.settings import is_loopback
 
 SESSION_COOKIE = "assay_session"
 SESSION_SECONDS = 12 * 3600
-MAX_SESSIONS = 1_000
 _FORWARDED = frozenset(
     {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"}
 )
@@ -81,8 +81,9 @@ class Keyring:
         self._sessions = {
             token: session for token, session in self._sessions.items() if session[1] > now
         }
-        while len(self._sessions) >= MAX_SESSIONS:
-            self._sessions.pop(next(iter(self._sessions)))
+        own = [token for token, (key_id, _) in self._sessions.items() if key_id == key.key_id]
+        for token in own[: max(0, len(own) + 1 - limits.MAX_OWN_SESSIONS)]:
+            del self._sessions[token]  # the oldest; nobody ends the session of another key
         token = secrets.token_urlsafe(32)
         self._sessions[token] = (key.key_id, now + SESSION_SECONDS)
         return token

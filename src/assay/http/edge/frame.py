@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
@@ -19,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from assay import limits
 from assay.errors import AssayError
 from assay.http.edge import problems
-from assay.http.edge.admission import FullError
+from assay.http.edge.admission import FullError, RateLimiter
 from assay.http.edge.auth import unknown_caller
 from assay.http.edge.entrance import refusal
 from assay.http.edge.exchange import Exchange
@@ -83,7 +84,7 @@ class Frame:
             caller = service.keyring.caller(exchange.headers, address)
         except HTTPException as wrong:
             # guessing keys is slowed down, too
-            limited = self._over_rate(f"wrong key from {address}")
+            limited = self._over_rate(address, service.wrong_keys)
             await exchange.refuse(limited or problems.of_http(wrong))
             return
         scope["assay.caller"] = caller
@@ -97,8 +98,10 @@ class Frame:
             return
         await self._admitted(exchange, receive, path)
 
-    def _over_rate(self, caller: str) -> problems.Problem | None:
-        wait = self._service.rates.wait_for(caller)
+    def _over_rate(
+        self, caller: str, limiter: RateLimiter | None = None
+    ) -> problems.Problem | None:
+        wait = (limiter or self._service.rates).wait_for(caller)
         if not wait:
             return None
         self._service.metrics.refused("rate")
@@ -113,19 +116,37 @@ class Frame:
         service = self._service
         task = asyncio.current_task()
         assert task is not None
+        caller: str = exchange.scope["assay.caller"].name
         most = limits.SMALL_BODY_BYTES if path in SIGN_IN_PATHS else limits.MAX_BODY_BYTES
         inbound = Inbound(receive, exchange, task.cancel, most)
         async with AsyncExitStack() as stack:
             stack.callback(inbound.close)
-            seconds = service.deadline(path)
-            await stack.enter_async_context(asyncio.timeout(seconds))
-            if not await inbound.begin():
-                await stack.enter_async_context(service.gates["uploads"].slot())
-                await inbound.rest()
+            seconds = service.settings.request_seconds
+            clock = await stack.enter_async_context(asyncio.timeout(seconds))
+            with self._body_of(caller):
+                if not await inbound.begin():
+                    await stack.enter_async_context(service.gates["uploads"].slot(caller))
+                    await inbound.rest()
+            longer = service.deadline(path) - seconds  # for answers that are streams
+            clock.reschedule((clock.when() or 0.0) + longer)
             gate = service.gate(exchange.scope["method"], path)
             if gate is not None:
-                await stack.enter_async_context(gate.slot())
+                await stack.enter_async_context(gate.slot(caller))
             await self.application(exchange.scope, inbound.receive, exchange.send)
+
+    @contextmanager
+    def _body_of(self, caller: str) -> Iterator[None]:
+        """Count a body; a caller who sends many slowly must not take every connection."""
+        bodies = self._service.bodies
+        if bodies[caller] >= limits.MAX_OWN_BODIES:
+            raise FullError("uploads")
+        bodies[caller] += 1
+        try:
+            yield
+        finally:
+            bodies[caller] -= 1
+            if not bodies[caller]:
+                del bodies[caller]
 
     def _late(self, exchange: Exchange) -> problems.Problem:
         """The deadline has passed, either while the body was arriving or during the work."""

@@ -24,7 +24,7 @@ async def readiness(service: Service) -> dict[str, str]:
     opening = service.warm_up.begin()
     with suppress(Exception):  # its outcome is read below
         await asyncio.wait_for(asyncio.wrap_future(opening), PATIENCE_S)
-    return await service.work(lambda: faults(service, opening))
+    return await service.probe(lambda: faults(service, opening))
 
 
 def faults(service: Service, opening: Future[Searcher]) -> dict[str, str]:

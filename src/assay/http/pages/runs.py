@@ -128,6 +128,7 @@ def _listed(service: Service, chosen: RunFilters, number: int) -> dict[str, Any]
     return {
         "rows": [row(info) for info in found.runs],
         "total": found.total,
+        "notes": found.notes,
         "suites": suites,
         "suite": suite,
         "listing": listing("/runs", chosen.params(), number, found.total),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated
 
@@ -48,7 +49,11 @@ async def sign_in(request: Request, service: ServiceOf) -> Response:
             following=_inside(following),
             wrong="This key is not valid. It may be mistyped, expired or revoked.",
         )
-        shown.status_code = 401
+        address = request.client.host if request.client else "unknown"
+        wait = service.wrong_keys.wait_for(address)
+        shown.status_code = 429 if wait else 401
+        if wait:
+            shown.headers["retry-after"] = str(math.ceil(wait))
         return shown
     answer = RedirectResponse(_inside(following), 303)
     answer.set_cookie(

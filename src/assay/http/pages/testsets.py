@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from fastapi import Request
@@ -18,7 +17,6 @@ from assay.http.pages.held_out import MASK, note_look, reveals
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.page import Reader, ServiceOf, address, cli, curl, form_of, page
 from assay.http.pages.page import router as new_router
-from assay.http.pages.page_cache import cached
 from assay.http.service import Service
 from assay.model.testset import QueryType, TestSet
 from assay.render.svg import HistogramBar, histogram
@@ -57,9 +55,7 @@ async def sets_page(request: Request, service: ServiceOf, caller: Reader) -> Res
     return page(
         request,
         "ui/testsets.html",
-        sets=await service.work(
-            lambda: testsets.list_sets(service.workspace.layout, lambda path: _read(service, path))
-        ),
+        sets=await service.work(service.workspace.test_sets),
         commands=[cli("testset", "list"), curl(request, "/v1/testsets")],
     )
 
@@ -130,16 +126,9 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> Resp
     )
 
 
-def _read(service: Service, path: Path) -> testsets.Reading:
-    """The file as it is now; it is read again only if it has changed."""
-    state = path.stat()
-    key = ("test set", str(path), str(state.st_mtime_ns), str(state.st_size))
-    return cached(service, key, lambda: testsets.read(path))
-
-
 def _values(service: Service, name: str, chosen: dict[str, str], number: int) -> dict[str, Any]:
     layout = service.workspace.layout
-    reading = _read(service, testsets.find(layout, name))
+    reading = service.workspace.read_set(testsets.find(layout, name))
     found = reading.test_set
     if found is None:
         return {"reading": reading, "found": None, "name": name}

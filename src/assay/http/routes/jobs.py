@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -23,6 +24,8 @@ router = new_router("jobs", prefix="/v1")
 
 LOOK_EVERY_S = 0.2
 KEEP_ALIVE_S = 15.0
+OWN_SHARE = 4
+"""One caller may have so much less than all of the streams."""
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
 }
@@ -70,9 +73,10 @@ async def cancel_job(job_id: Id, service: ServiceOf, caller: Evaluator) -> JSONR
 )
 async def follow_job(job_id: Id, service: ServiceOf, caller: Reader) -> StreamingResponse:
     """Follow a job as server-sent events: one per change, the last when it has ended."""
-    del caller
     await service.work(lambda: service.jobs.get(job_id))
-    if service.streams >= limits.MAX_STREAMS:
+    streams = service.streams
+    own = streams[caller.name]
+    if streams.total() >= limits.MAX_STREAMS or own >= limits.MAX_STREAMS // OWN_SHARE:
         raise ProblemError(
             503,
             "overloaded",
@@ -80,11 +84,11 @@ async def follow_job(job_id: Id, service: ServiceOf, caller: Reader) -> Streamin
             hint="poll the job instead",
             headers={"retry-after": "5"},
         )
-    return StreamingResponse(_events(service, job_id), media_type="text/event-stream")
+    return StreamingResponse(_events(service, job_id, caller.name), media_type="text/event-stream")
 
 
-async def _events(service: Service, job_id: str) -> AsyncIterator[str]:
-    service.streams += 1
+async def _events(service: Service, job_id: str, caller: str) -> AsyncIterator[str]:
+    service.streams[caller] += 1
     shown, sent_at = "", time.monotonic()
     try:
         while not service.stopping.is_set():
@@ -100,4 +104,5 @@ async def _events(service: Service, job_id: str) -> AsyncIterator[str]:
                 return
             await asyncio.sleep(LOOK_EVERY_S)
     finally:
-        service.streams -= 1
+        service.streams[caller] -= 1
+        service.streams += Counter()  # forgets who follows nothing

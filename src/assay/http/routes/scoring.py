@@ -20,7 +20,7 @@ from assay.http.wire.scoring import (
     MeasureRow,
     ScoreRequest,
 )
-from assay.http.wire.statistics import SamplingRequest, check_drawn
+from assay.http.wire.statistics import SamplingRequest, check_cost
 from assay.render.measures import Elsewhere, elsewhere_json, measures_json
 from assay.render.scores import scores_json
 
@@ -61,8 +61,9 @@ async def score_runs(body: ScoreRequest, service: ServiceOf, caller: Reader) -> 
 
     Without `compare` they are only scored.
     """
-    del caller
-    return JSONResponse(await service.work(lambda: _scored(service, body)))
+    request = _request(body)
+    service.spend(caller.name, check_cost(request.seconds(service.settings)))
+    return JSONResponse(await service.work(lambda: _scored(service, body, request)))
 
 
 @router.post(
@@ -85,8 +86,9 @@ async def classify_decisions(
     body: ClassifyRequest, service: ServiceOf, caller: Reader
 ) -> JSONResponse:
     """Measure yes/no decisions from labels and scores."""
-    del caller
-    statistics = _statistics(service, body, len(body.labels))
+    statistics = _statistics(body)
+    cost = scoring.classify_seconds(service.settings, len(body.labels), body.measures, statistics)
+    service.spend(caller.name, check_cost(cost))
     decisions = await service.work(
         lambda: scoring.classify_rows(
             service.settings,
@@ -100,8 +102,8 @@ async def classify_decisions(
     return JSONResponse(decisions.to_dict())
 
 
-def _scored(service: Service, body: ScoreRequest) -> Json:
-    request = scoring.ScoreRequest(
+def _request(body: ScoreRequest) -> scoring.ScoreRequest:
+    return scoring.ScoreRequest(
         qrels=body.qrels,
         runs=body.runs,
         measures=body.measures,
@@ -114,14 +116,11 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
         by=body.by,
         clusters=body.clusters,
         compare=body.compare,
-        statistics=_statistics(
-            service,
-            body,
-            len(body.qrels) * len(body.runs),
-            alpha=body.alpha,
-            margin=body.margin,
-        ),
+        statistics=_statistics(body, alpha=body.alpha, margin=body.margin),
     )
+
+
+def _scored(service: Service, body: ScoreRequest, request: scoring.ScoreRequest) -> Json:
     scored = scoring.score_runs(service.settings, request)
     answer = scores_json(
         scored.runs,
@@ -136,9 +135,7 @@ def _scored(service: Service, body: ScoreRequest) -> Json:
     return {"comparison": None, "failed": [], **answer}
 
 
-def _statistics(service: Service, body: SamplingRequest, rows: int, **tests: Any) -> Statistics:
-    """How intervals are drawn; refused if that would take minutes."""
+def _statistics(body: SamplingRequest, **tests: Any) -> Statistics:
+    """How intervals are drawn."""
     drawn = body.model_dump(include={"confidence", "resamples", "seed", "ci_method"})
-    statistics = Statistics(**drawn, **tests)
-    check_drawn(rows, statistics.applied_to(service.settings).resamples)
-    return statistics
+    return Statistics(**drawn, **tests)

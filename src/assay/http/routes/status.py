@@ -56,5 +56,5 @@ async def metrics(service: ServiceOf, caller: Reader) -> Response:
     del caller
     for name, gate in service.gates.items():
         service.metrics.gate(name, gate.active, gate.waiting)
-    text = await service.work(service.metrics.text)
+    text = await service.probe(service.metrics.text)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -17,10 +17,10 @@ from assay.errors import InputError
 from assay.http.wire.base import Whole, Wire
 
 MOST_RESAMPLES = 20_000
-MOST_DRAWN = 300_000_000
-"""Rows times resamples: what a few seconds of a core draw."""
-MOST_OF_JOB = 10 * MOST_DRAWN
+MOST_OF_JOB = 3_000_000_000
 """Queries times measures times resamples of an evaluation, which nobody waits for."""
+MOST_SECONDS = 20.0
+"""What one request may take of a core, as estimated before."""
 
 
 def _listed(value: object) -> object:
@@ -59,13 +59,23 @@ class StatisticsRequest(SamplingRequest):
     margin: Margin | None = None
 
 
-def check_drawn(rows: int, resamples: int, most: int = MOST_DRAWN) -> None:
+def check_drawn(rows: int, resamples: int, most: int = MOST_OF_JOB) -> None:
     """Refuse to draw what would take minutes."""
     if rows * resamples > most:
         raise InputError(
             f"{rows:,} rows times {resamples:,} resamples take too long",
             hint="ask for fewer resamples",
         )
+
+
+def check_cost(seconds: float) -> float:
+    """The seconds of a core that a request is estimated to take, where it may."""
+    if seconds > MOST_SECONDS:
+        raise InputError(
+            f"this would take about {seconds:,.0f} s, and a request may take {MOST_SECONDS:.0f} s",
+            hint="ask for fewer resamples, measures or runs, or compare: false",
+        )
+    return seconds
 
 
 MeasureList = Annotated[list[MeasureText], Field(max_length=50)]

@@ -1,0 +1,222 @@
+"""Can one caller crowd out the others: with bodies, jobs, sign-ins, streams or wrong keys?"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from assay import limits
+from assay.app.keys import create_key
+from assay.app.workspace import Workspace
+from assay.errors import BusyError
+from assay.http.app import create_app
+from assay.http.service import WRONG_KEYS_A_MINUTE
+from assay.settings import configure
+from assay.store.jobs import JobState, JobStore
+from assay.testsets.load import list_test_sets, read_test_set
+from tests.unit.http.conftest import MakeService, client_of
+
+FORM = {"content-type": "application/x-www-form-urlencoded", "origin": "http://localhost"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[JobStore]:
+    store = JobStore(tmp_path / "assay.db")
+    yield store
+    store.close()
+
+
+async def _slowly(app: Any, path: str, key: str) -> list[Any]:
+    """What is answered to a body that begins and does not end."""
+    sent: list[Any] = []
+    parts = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+    async def receive() -> Any:
+        if parts:
+            return parts.pop()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "POST", "path": path, "raw_path": path.encode(),
+        "query_string": b"", "scheme": "http", "http_version": "1.1", "root_path": "",
+        "headers": [
+            (b"host", b"localhost"), (b"content-type", b"application/json"),
+            (b"content-length", b"999"), (b"x-api-key", key.encode()),
+        ],
+        "client": ("127.0.0.1", 1), "server": ("localhost", 80),
+    }  # fmt: skip
+    await app(scope, receive, send)
+    return sent
+
+
+def test_a_stream_has_the_deadline_of_any_other_body(make_service: MakeService) -> None:
+    service = make_service(request_seconds=0.2)
+    key = create_key(service.workspace.layout, "reader").key
+    app = create_app(service)
+
+    async def scenario() -> list[Any]:
+        return await asyncio.wait_for(_slowly(app, "/v1/jobs/x/events", key), 10)
+
+    assert asyncio.run(scenario())[0]["status"] == 408
+
+
+def test_slow_bodies_of_one_caller_leave_room_for_others(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MAX_OWN_BODIES", 3)
+    service = make_service(request_seconds=1)
+    layout = service.workspace.layout
+    crowd, other = create_key(layout, "crowd").key, create_key(layout, "other").key
+    app = create_app(service)
+
+    async def scenario() -> list[Any]:
+        keys = [crowd] * 5 + [other]
+        answers = [_slowly(app, "/v1/jobs/x/events", key) for key in keys]
+        return await asyncio.wait_for(asyncio.gather(*answers), 20)
+
+    found = [messages[0]["status"] for messages in asyncio.run(scenario())]
+    assert found == [408, 408, 408, 503, 503, 408]
+    assert not service.bodies
+
+
+def test_jobs_of_one_caller_keep_nobody_out(store: JobStore) -> None:
+    for at in range(limits.MAX_WAITING_JOBS):
+        store.create(f"crowd{at}", "evaluation", {"at": at}, owner="key a")
+    with pytest.raises(BusyError):
+        store.create("one too many", "evaluation", {}, owner="key a")
+    store.create("ingest", "ingest", {}, owner="key b")
+    store.create("mine", "evaluation", {}, owner="key b")
+    computes = lambda kind: kind != "ingest"  # noqa: E731
+    writes = lambda kind: kind == "ingest"  # noqa: E731
+    taken = [store.take(computes), store.take(writes), store.take(computes)]
+    assert [one and one.job_id for one in taken] == ["crowd0", "ingest", "crowd1"]
+    last = store.take(computes)
+    assert last is not None
+    assert last.job_id == "mine"
+    assert store.take(writes) is None
+
+
+def test_callers_take_turns(store: JobStore) -> None:
+    for at in range(4):
+        store.create(f"a{at}", "evaluation", {"at": at}, owner="key a")
+    store.create("b0", "evaluation", {}, owner="key b")
+    order = []
+    for _ in range(5):
+        job = store.take()
+        assert job is not None
+        order.append(job.job_id)
+        store.end(job.job_id, JobState.COMPLETE)
+    assert order == ["a0", "b0", "a1", "a2", "a3"]
+
+
+def test_jobs_come_in_the_order_in_which_they_were_entered_whatever_the_clock_says(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = iter(["2030-01-01T00:00:00Z", "2020-01-01T00:00:00Z", *["2020-01-01T00:00:01Z"] * 9])
+    monkeypatch.setattr("assay.store.jobs.now", lambda: next(moments))
+    store.create("first", "evaluation", {"at": 1}, owner="key a")
+    store.create("second", "evaluation", {"at": 2}, owner="key a")
+    assert [job.job_id for job in store.page(10, 0)[0]] == ["second", "first"]
+    taken = store.take()
+    assert taken is not None
+    assert taken.job_id == "first"
+
+
+def test_an_ingest_does_not_wait_for_a_long_evaluation(make_service: MakeService) -> None:
+    from threading import Event
+
+    from assay.app.jobs import Done, Jobs
+
+    service, go, ingested = make_service(), Event(), Event()
+    layout = service.workspace.layout
+
+    def perform(job: Any, control: Any) -> Done:
+        del control
+        if job.kind == "ingest":
+            ingested.set()
+        else:
+            go.wait(30)
+        return Done({})
+
+    jobs = Jobs(JobStore(layout.database), perform, lock=layout.jobs_lock, slots=1, log=service.log)
+    jobs.submit("long", "evaluation", {}, owner="key a")
+    jobs.submit("also", "evaluation", {"at": 1}, owner="key a")
+    jobs.submit("docs", "ingest", {}, owner="key b")
+    jobs.start()
+    try:
+        assert ingested.wait(20)
+    finally:
+        go.set()
+        jobs.close()
+
+
+def test_sign_ins_end_no_session_of_another_key(make_service: MakeService) -> None:
+    service = make_service()
+    layout = service.workspace.layout
+    admin, crowd = create_key(layout, "admin", ["admin"]).key, create_key(layout, "crowd").key
+    kept = service.keyring.open_session(admin)
+    tokens = [service.keyring.open_session(crowd) for _ in range(1_001)]
+    cookie = {b"cookie": f"assay_session={kept}".encode()}
+    assert service.keyring.caller(cookie, "10.0.0.1").may("admin")
+    alive = [
+        one
+        for one in tokens
+        if service.keyring.caller({b"cookie": f"assay_session={one}".encode()}, "10.0.0.1").scopes
+    ]
+    assert alive == tokens[-limits.MAX_OWN_SESSIONS :]
+
+
+@pytest.mark.parametrize("by_form", [False, True])
+def test_wrong_keys_are_slowed_without_any_setting(
+    make_service: MakeService, by_form: bool
+) -> None:
+    service = make_service()
+    key = create_key(service.workspace.layout, "reader").key
+    with client_of(service) as client:
+
+        def guess(text: str) -> int:
+            if by_form:
+                body = urlencode({"key": text})
+                answer = client.post("/sign-in", content=body, headers=FORM, follow_redirects=False)
+                return answer.status_code
+            return client.get("/v1/runs", headers={"x-api-key": text}).status_code
+
+        found = [guess(f"assay_{at}") for at in range(WRONG_KEYS_A_MINUTE)]
+        assert found[0] == 401
+        assert found[-1] == 429
+        assert guess(key) in (200, 303)
+
+
+def test_test_sets_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[Path] = []
+    plain = read_test_set
+
+    def counted(path: Path, *rest: Any) -> Any:
+        parsed.append(path)
+        return plain(path, *rest)
+
+    monkeypatch.setattr("assay.app.testsets.read_test_set", counted)
+    folder = tmp_path / "testsets"
+    folder.mkdir()
+    mine = folder / "mine.yaml"
+    source = next(path for path in list_test_sets().values() if path.suffix == ".yaml")
+    shutil.copy(source, mine)
+    with Workspace(configure({"home": tmp_path}, environ={}, folder=tmp_path)) as workspace:
+        first = workspace.test_sets()
+        count = len(parsed)
+        assert count == len(first)
+        assert workspace.test_sets() == first
+        assert len(parsed) == count
+        mine.write_text("name: other\n")
+        assert {one.name: one.sound for one in workspace.test_sets()}["mine"] is False
+        assert len(parsed) == count + 1
