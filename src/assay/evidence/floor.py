@@ -37,7 +37,7 @@ from assay.evidence.confidence import (
     words_of,
 )
 from assay.evidence.gather import called_in, is_alias, is_of_another, names_of_document, was_given
-from assay.evidence.terms import names_nothing
+from assay.evidence.terms import ORGANS, Term, names_nothing
 from assay.evidence.together import (
     NO_INDEX,
     SHORT,
@@ -171,7 +171,8 @@ def _judged(
     called = [name for name in names if _is_called(name, best)]
     met = (n for n in names if _is_met(n, serving) or _was_given(query, n, best))
     there = [*called, *met]
-    alone = len(asked) < 2  # a name is looked up wherever it stands
+    # a name is looked up wherever it stands; everyday words beside a drug ask something of it
+    alone = len(asked) < 2 or (len(names) < 2 and not any(map(_is_subject, asked)))
     enough = there if alone else called
     if is_plain and sure < SHOWN and not has_all(query, index.with_words(serving), there):
         enough, meant = called, meant and not strange  # a name among words that nothing here has
@@ -198,6 +199,11 @@ def _without(missing: Sequence[Name], passages: Sequence[Passage], sure: float) 
     if any(_is_met(name, passages) for name in missing):
         return Judged(_below(sure), only_mentioned=f"{reason}, which is only mentioned")
     return Judged(_below(sure), reason, texts)
+
+
+def _is_subject(one: Term) -> bool:
+    """Whether a thing is a subject beside a drug: a disease, a compound, a kind."""
+    return one.is_specific or bool(one.near) or one.kind is not None
 
 
 def _is_certain(name: Name) -> bool:
@@ -238,7 +244,9 @@ def _lacking(content: Content, sure: float) -> tuple[str, ...]:
     unknown = {
         word: other
         for word in content.words
-        if (other := content.unknown.get(word)) is not None and other not in LIGHT
+        if (other := content.unknown.get(word)) is not None
+        and other not in LIGHT
+        and base(word) not in ORGANS  # which has another name
     }
     misspelt = [word for word, other in unknown.items() if other and is_drug(other)]
     if misspelt:
@@ -259,12 +267,13 @@ def _is_without_rarest(content: Content, sure: float, passages: Sequence[Passage
     if sure >= ENOUGH or not content.is_short or not content.rarest:
         return False
     words = analyse(content.rarest)
-    asked = frozenset((*words.terms, *words.forms))
+    others = frozenset(words.forms) | ORGANS.get(base(content.rarest), frozenset())
+    asked = others.union(words.terms)
     there = (
         words_of(one.chunk, asked) | vocabulary(names_of_document(one.chunk)).among(asked)
         for one in passages
     )
-    return not any(one.issuperset(words.terms) or not one.isdisjoint(words.forms) for one in there)
+    return not any(one.issuperset(words.terms) or not one.isdisjoint(others) for one in there)
 
 
 def topic(read: Signals, dense_model: str = "") -> float:

@@ -29,7 +29,7 @@ from assay.analysis.words import analyse, is_time, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.kinds import MEASURED, Kind, designated, is_sign, opposed, signed
 
-_WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’.][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:(?:[-\u2010\u2011'’.]|(?<=\d),(?=\d))[^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ASKING_TEXT = """
@@ -73,9 +73,11 @@ _VERB = re.compile(
 )
 _WHAT_IS = re.compile(r"\W*(?:what(?:'s| is| are| was| were)|how (?:much|many))\b", re.IGNORECASE)
 _ORGANS_TEXT = """
-bladder vesical, bowel intestinal intestine, brain cerebral, eye ocular ophthalmic, heart cardiac,
-kidney renal, liver hepatic, lung pulmonary, muscle muscular, nerve neural, skin cutaneous dermal,
-stomach gastric
+bladder vesical, bowel intestinal intestine, brain cerebral, bronchus bronchial, colon colonic,
+cornea corneal, esophagus esophageal, eye ocular ophthalmic, heart cardiac, kidney renal,
+larynx laryngeal, liver hepatic, lung pulmonary, muscle muscular, nerve neural, ovary ovarian,
+pancreas pancreatic, pharynx pharyngeal, prostate prostatic, retina retinal, skin cutaneous dermal,
+spleen splenic, stomach gastric, testis testicular, uterus uterine
 """
 ORGANS = {
     word: frozenset(map(base, line.split()))
@@ -282,13 +284,29 @@ def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
         places = range(placed[start][0], placed[end - 1][0] + 1)
         named = [words[at] for at in places]
         if len(places) > 1 and any(map(_is_content, named)) and _is_plain(named):
-            near = tuple(frozenset({stem}) for _, stem in placed[start:end])
+            near = tuple(ORGANS.get(stem) or frozenset({stem}) for _, stem in placed[start:end])
             yield places, Term(" ".join(named), phrases=others, near=near, is_specific=True)
     for at, (word, head) in enumerate(pairwise(words)):
         sort = _SORTS.get(american(folded(head)))
         if sort and _is_content(word) and _is_plain((word,)) and folded(word) not in _SORTS:
             before = ORGANS.get(base(word)) or frozenset({base(word)})
             yield range(at, at + 2), Term(f"{word} {head}", near=(before, sort))
+    for at, head in enumerate(words):  # failure of the kidney is kidney failure
+        sort, of = _SORTS.get(american(folded(head))), _organ_after(words, at)
+        if sort and of:
+            places = range(at, of + 1)
+            near = (ORGANS[base(words[of])], sort)
+            yield places, Term(" ".join(words[one] for one in places), near=near)
+
+
+def _organ_after(words: Sequence[str], at: int) -> int:
+    """The place of the organ that a word is said of, as in failure of the kidney; 0 without one."""
+    if at + 1 < len(words) and words[at + 1].casefold() in ("of", "in"):
+        for place in (at + 2, at + 3):
+            between = words[at + 2 : place]
+            if place < len(words) and base(words[place]) in ORGANS and between in ([], ["the"]):
+                return place
+    return 0
 
 
 def _is_plain(words: Iterable[str]) -> bool:

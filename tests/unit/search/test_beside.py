@@ -12,6 +12,7 @@ from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search.beside import FIRST_TEN, RULE, keep_words_together
 from assay.search.boost import Boosted, apply_boosts, default_lexicon
+from assay.search.boost.apply import Traits
 from assay.search.fusion import fuse
 from assay.search.request import SearchOptions
 from tests.unit.search.corpus import filled
@@ -31,7 +32,8 @@ def ranked(
     lists = {"bm25": hits(by_words), "dense": hits(order), "splade": hits(order)}
     options = SearchOptions(components=("bm25", "dense", "splade"))
     fused = fuse(lists, options, QueryType.PARAPHRASE)
-    pool = apply_boosts(fused, {}.__getitem__, (), default_lexicon())
+    none: dict[int, Traits] = {}
+    pool = apply_boosts(fused, none.__getitem__, (), default_lexicon())
     return keep_words_together(
         pool, query, lists["bm25"], lambda keys: {key: texts[key] for key in keys}
     )

@@ -258,3 +258,33 @@ def test_little_confidence_and_no_passage_with_all_words_show_nothing(
         shown = workspace.search("heparin line", components="bm25")
         assert shown.results[0].chunk.doc_id == "icu"
         assert (shown.confidence or 0.0) >= 0.1
+
+
+SUBJECTS = [
+    *ROWS,
+    Chunk("velo:chunk_0", "velo", "Velotinib in pancreatic cancer was given for a year.", "Velo"),
+    Chunk("ren:chunk_0", "ren", "Renal failure was seen in two of the women.", "Kidneys"),
+    Chunk("ova:chunk_0", "ova", "Ovarian carcinoma recurs in most.", "Recurrence"),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("cancer of the pancreas", "velo"),
+        ("failure of the kidney", "ren"),
+        ("carcinoma of the ovary", "ova"),
+        ("Humira 30,000 IU", "humira"),
+        ("Lipitor 2.5 g", "lipitor"),
+        ("sugar content of Humira", "humira"),
+        ("velotinib taste", "velo"),
+    ],
+)
+def test_a_subject_in_other_grammar_or_beside_everyday_words_is_there(
+    tmp_path: Path, query: str, found: str
+) -> None:
+    with filled(tmp_path / "home", SUBJECTS) as workspace:
+        response = workspace.search(query, components="bm25")
+        assert (response.nothing_about, response.only_mentioned) == ("", "")
+        assert found in {hit.chunk.doc_id for hit in response.results}
+        assert not any("30:" in note or "2:" in note for note in response.notes)
