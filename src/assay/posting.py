@@ -85,8 +85,9 @@ def post(
         except _TryAgainError as problem:
             pause = wait if problem.wait is None else problem.wait
             if attempt == attempts or time.monotonic() + pause >= deadline:
+                asked = "" if problem.wait is None else f" (it asks to wait {problem.wait:g} s)"
                 raise PostError(
-                    f"did not answer after {counted(attempt, 'attempt')}: {problem}"
+                    f"did not answer after {counted(attempt, 'attempt')}{asked}: {problem}"
                 ) from None
             time.sleep(pause)
             wait *= 2
@@ -119,16 +120,22 @@ def _once(
                 if time.monotonic() > deadline:
                     raise _TryAgainError(f"no whole answer in {seconds:g} s")
     except httpx2.HTTPError as problem:
-        raise _TryAgainError(f"{type(problem).__name__}: {problem}") from None
+        said = without_key(str(problem), key)
+        raise _TryAgainError(f"{type(problem).__name__}: {said}") from None
     except httpx2.InvalidURL as problem:
-        raise PostError(str(problem), 0) from None
+        raise PostError(without_key(str(problem), key), 0) from None
     if response.is_success:
         return Reply(bytes(data), response.headers)
-    text = data[:SHOWN_ERROR].decode(errors="replace").strip()
-    message = f"HTTP {response.status_code}: {text}"
+    text = without_key(data.decode(errors="replace").strip(), key)
+    message = f"HTTP {response.status_code}: {text[:SHOWN_ERROR]}"
     if response.status_code in _PASSING:
         raise _TryAgainError(message, _seconds(response.headers.get("Retry-After")))
     raise PostError(message, response.status_code)
+
+
+def without_key(text: str, key: str) -> str:
+    """A text without the key, which some services repeat when they refuse it."""
+    return text.replace(key, "***") if key else text
 
 
 def _seconds(header: str | None) -> float | None:

@@ -4,10 +4,10 @@
     def test_search_is_no_worse(assay_check):
         assert assay_check.result["nDCG@10"] > 0.7
 
-The marker runs the test set, or finds the run that has the answer already, and holds it against the
-baseline, a stored run or a file of figures. Where the gate does not pass, the test fails with its
-ruling before its own lines run; the fixture ``assay_check`` has the run and the report. ``pytest
---assay-tag-baseline`` makes the present runs the baselines instead.
+The marker runs the test set, or finds the run of our search that has the answer already, and holds
+it against the baseline, a stored run or a file of figures. Where the gate does not pass, the test
+fails with its ruling before its own lines run; the fixture ``assay_check`` has the run and the
+report. ``pytest --assay-tag-baseline`` makes the present runs the baselines instead.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ MARKER = "assay"
 class Wanted:
     """What a marker asks for; see ``assay.EvaluationRequest`` and ``assay.app.gate.GateRequest``.
 
-    ``options`` are those of the search, ``retriever`` is ``module:function`` of another engine.
+    ``options`` are those of the search, ``retriever`` is another engine: ``module:function``, an
+    address, or the function or system itself. Such an engine is asked anew each time, since what
+    it searches may have changed while its code did not; ``use_cache`` says otherwise.
     ``inconclusive`` says what becomes of a test that cannot be decided.
     """
 
@@ -44,9 +46,9 @@ class Wanted:
     non_inferiority: bool = False
     latency_repeats: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
-    retriever: str | None = None
+    retriever: Any = None
     part: Literal["evaluation", "holdout", "all"] | None = None
-    use_cache: bool = True
+    use_cache: bool | None = None
     inconclusive: Literal["fail", "skip", "pass"] = "fail"
 
 
@@ -164,7 +166,7 @@ def _check(config: pytest.Config, wanted: Wanted) -> Checked:
         options=wanted.options,
         retriever=wanted.retriever,
         part=wanted.part,
-        use_cache=wanted.use_cache,
+        use_cache=wanted.retriever is None if wanted.use_cache is None else wanted.use_cache,
     )
     made = workspace.evaluate(request).runs[0]
     run = made.info

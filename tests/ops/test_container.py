@@ -118,8 +118,20 @@ def wait_until_ready(service: ServiceProcess) -> None:
     raise AssertionError(service.client.get("/readyz").text)
 
 
+def test_a_file_that_cannot_be_read_does_not_keep_the_service_down(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "good.jsonl").write_text('{"_id": "d1", "text": "Aspirin helps."}\n')
+    (tmp_path / "corpus" / "bad.jsonl").write_text('{"_id": "d2", "text"\n')
+    done = prepare(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "bad.jsonl" in done.stdout + done.stderr
+    assert "demo" not in done.stderr
+
+
 @pytest.mark.slow
 def test_without_documents_those_of_the_demo_are_served(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / ".gitkeep").touch()
     done = prepare(tmp_path)
     assert done.returncode == 0, done.stderr
     assert "those of the demo are served" in done.stderr

@@ -120,6 +120,35 @@ def test_an_engine_of_ones_own_is_gated(project: pytest.Pytester) -> None:
     ran(project, own).assert_outcomes(failed=1)
 
 
+def test_an_engine_of_ones_own_is_asked_anew(project: pytest.Pytester) -> None:
+    """What it searches may change while its code stays the same."""
+    project.makepyfile(
+        mine="""
+        from pathlib import Path
+
+        def search(query):
+            return Path("found" + ".txt").read_text().split()
+        """
+    )
+    project.makeconftest("import sys\nsys.path.insert(0, '.')\n")
+    (project.path / "found.txt").write_text("d1 d3 d4 d5 d2")
+    own = ', retriever="mine:search"'
+    ran(project, own, "--assay-tag-baseline").assert_outcomes(passed=1)
+    ran(project, own).assert_outcomes(passed=1)
+    (project.path / "found.txt").write_text("d1")
+    ran(project, f"{own}, use_cache=True").assert_outcomes(passed=1)
+    ran(project, own).assert_outcomes(failed=1)
+
+
+def test_a_function_is_taken_as_it_is(project: pytest.Pytester) -> None:
+    every = ', retriever=lambda text: ["d1", "d3", "d4", "d5", "d2"]'
+    ran(project, every, "--assay-tag-baseline").assert_outcomes(passed=1)
+    ran(project, every).assert_outcomes(passed=1)
+    ran(project, ', retriever=lambda text: ["d1"]').assert_outcomes(failed=1)
+    odd = ran(project, ", retriever=7")
+    odd.stdout.fnmatch_lines(["assay: builtins.int cannot be asked for a text*"])
+
+
 def test_mistakes_in_a_marker_are_named(project: pytest.Pytester) -> None:
     unknown = ran(project, ", limit=5")
     assert "unexpected keyword argument 'limit'" in unknown.stdout.str() + unknown.stderr.str()

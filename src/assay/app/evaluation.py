@@ -82,7 +82,8 @@ class EvaluationRequest:
     The test set is a value, or names and paths of this machine (several are run as one).
     ``options`` are changes of the search by name. ``run_id`` names the new run: where a run of that
     id was begun with the same request, it goes on. Instead of our own search, a ``retriever``
-    (``module:function`` or an address with its ``mapping``) or a ``run_file`` may be evaluated.
+    (``module:function``, an address with its ``mapping``, or the function or system itself) or a
+    ``run_file`` may be evaluated.
     ``uploaded`` says that the test set came with the request: an experiment of the caller.
     """
 
@@ -173,7 +174,7 @@ class EvaluationRequest:
     per_query: bool = option(Switch(), False, "Show every query.")
     run_id: str | None = field(default=None, metadata=_HERE_ONLY)
     resume: str | None = field(default=None, metadata=_HERE_ONLY)
-    retriever: str | None = field(default=None, metadata=_HERE_ONLY)
+    retriever: Any = field(default=None, metadata=_HERE_ONLY)
     mapping: Path | None = field(default=None, metadata=_HERE_ONLY)
     run_file: str | None = field(default=None, metadata=_HERE_ONLY)
     commit_hash: str = ""
@@ -208,13 +209,17 @@ class EvaluationRequest:
 
     def _refuse_what_is_for_others(self) -> None:
         """Refuse options that say how another engine is asked, where none is named."""
-        if self.rank_by is not None and not (self.retriever or self.run_file or self.resume):
+        if (
+            self.rank_by is not None
+            and self.retriever is None
+            and not (self.run_file or self.resume)
+        ):
             raise UsageError(
                 "rank_by is for the results of another engine; our own search ranks by score",
                 hint="leave it out, or name a retriever or a run file",
             )
         for name, value in (("concurrency", self.concurrency > 1), ("retries", self.retries)):
-            if value and not (self.retriever or self.resume):
+            if value and self.retriever is None and self.resume is None:
                 raise UsageError(
                     f"{name} is for asking another engine",
                     hint="leave it out, or name a retriever",
@@ -632,6 +637,10 @@ def _engine(workspace: Workspace, request: EvaluationRequest) -> System:
     if request.retriever is None:
         workspace.searcher.refresh()
         return workspace.system(answers=request.answers, **{"k": request.kept, **request.options})
+    if not isinstance(request.retriever, str):
+        from assay.evaluation.retrievers.python import given_system
+
+        return given_system(request.retriever)
     if request.retriever.startswith(("http://", "https://")):
         from assay.evaluation.retrievers.http import HttpMapping, http_system, load_mapping
 
@@ -791,7 +800,7 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
     else:
         again = replace(
             request,
-            retriever=info.config.get("retriever"),
+            retriever=request.retriever or info.config.get("retriever"),
             rank_by=request.rank_by or info.config.get("rank_by"),
             timeout_s=request.timeout_s or info.config.get("timeout_s"),
             concurrency=info.config.get("concurrency", 1),

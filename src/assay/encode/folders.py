@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ _SELDOM = {*_OF_HYBRIDS, "heads", "lowercase"}
 _NUMBERS = {"dimension", "max_tokens", "longest", *_OF_HYBRIDS}
 _OF_THE_CATALOG = {"sources", "inside", "ships", "rrf_weights", "score_weights"}
 _CHOICES: dict[str, tuple[str, ...]] = {"role": ROLES, "runtime": RUNTIMES}
+_HEAD = re.compile(r"unit|(dense|norm):.+|first:[1-9][0-9]{0,5}")
 _ROLE_OF_HEAD: dict[str, Role] = {
     "ForMaskedLM": "splade",
     "ForSequenceClassification": "reranker",
@@ -146,10 +148,7 @@ def _files(path: Path, value: object) -> tuple[ModelFile, ...]:
 
 def _heads(path: Path, value: object) -> tuple[str, ...]:
     heads = tuple(value) if isinstance(value, list) else ()
-    known = all(
-        isinstance(head, str) and (head == "unit" or head.startswith(("dense:", "norm:")))
-        for head in heads
-    )
+    known = all(isinstance(head, str) and _HEAD.fullmatch(head) for head in heads)
     if not heads or not known or not all(map(_is_inside, files_of(heads))):
         raise FormatError("heads must list steps such as dense:2_Dense", source=str(path))
     return heads
@@ -233,6 +232,13 @@ def _role(folder: Path, config: dict[str, Any], stated: Declared | None) -> Role
 
 
 def _dimension(
+    folder: Path, config: dict[str, Any], role: Role, stated: Declared | None, pooling: Pooling
+) -> int:
+    whole = _whole_dimension(folder, config, role, stated, pooling)
+    return min(whole, stated.kept) if stated and stated.kept else whole
+
+
+def _whole_dimension(
     folder: Path, config: dict[str, Any], role: Role, stated: Declared | None, pooling: Pooling
 ) -> int:
     if role == "reranker":

@@ -2,7 +2,8 @@
 
 Models of sentence-transformers may end in dense layers, layer norms and normalisation, in any
 order. A card lists them as steps: ``dense:FOLDER``, ``norm:FOLDER`` and ``unit``, where the folder
-holds the weights. What a step computes is read from its files; anything unknown is refused.
+holds the weights, and ``first:N``, which keeps the first N numbers (``truncate_dim``). What a step
+computes is read from its files; anything unknown is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from assay.stats.distributions import normal_cdf
 Row: TypeAlias = NDArray[np.float32]
 Head: TypeAlias = Callable[[Row], Row]
 
-UNIT = "unit"
+UNIT, FIRST = "unit", "first"
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 _EPSILON = 1e-5  # of torch.nn.LayerNorm
 
@@ -65,7 +66,7 @@ def files_of(heads: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         f"{folder}/{name}"
         for kind, _, folder in (head.partition(":") for head in heads)
-        if folder
+        if folder and kind != FIRST
         for name in ((CONFIG, WEIGHTS) if kind == "dense" else (WEIGHTS,))
     )
 
@@ -77,6 +78,9 @@ def read_heads(heads: tuple[str, ...], contents: Mapping[str, bytes]) -> tuple[H
         kind, _, folder = head.partition(":")
         if kind == UNIT:
             found.append(_unit)
+            continue
+        if kind == FIRST:
+            found.append(_first(int(folder)))
             continue
         source = f"{folder}/{WEIGHTS}"
         tensors = read_tensors(contents[source], source)
@@ -136,6 +140,10 @@ def _norm(tensors: Tensors, source: str) -> Head:
 def _fit(size: int, bias: NDArray[np.float32], source: str) -> None:
     if bias.shape != (size,):
         raise FormatError("the weights do not fit together", source=source)
+
+
+def _first(count: int) -> Head:
+    return lambda x: x[:count]
 
 
 def _unit(x: Row) -> Row:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.encode.cards import POOLINGS, Pooling, Role
-from assay.encode.heads import CONFIG, UNIT, WEIGHTS, activation_of
+from assay.encode.heads import CONFIG, FIRST, UNIT, WEIGHTS, activation_of
 from assay.encode.model_json import read_json, read_object
 from assay.errors import FormatError
 
@@ -44,7 +44,7 @@ class Declared:
     """What happens to a text; ``role`` is None where the architecture tells it.
 
     ``max_tokens`` is 0 where nothing is said. ``size`` is the length of vectors once a dense layer
-    has changed it, else 0.
+    has changed it, else 0; ``kept`` is how many of their numbers are kept, 0 for all.
     """
 
     role: Role | None = None
@@ -53,6 +53,7 @@ class Declared:
     size: int = 0
     max_tokens: int = 0
     lowercase: bool = False
+    kept: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,12 @@ def declared(folder: Path) -> Declared | None:
     if pooling.kind != "Pooling":
         raise _unknown(folder, pooling)
     heads, size = _heads(folder, after)
-    _check_similarity(folder, after)
+    kept = _kept(folder)
+    if kept:
+        heads += (f"{FIRST}:{kept}",)
+    _check_similarity(folder, unit=bool(after) and after[-1].kind == "Normalize" and not kept)
     pooled = pooling_of(folder / pooling.path / CONFIG, prompted=any(prompts_of(folder)))
-    return Declared("dense", pooled, heads, size, tokens, lowercase)
+    return Declared("dense", pooled, heads, size, tokens, lowercase, kept)
 
 
 def module_files(folder: Path) -> tuple[str, ...]:
@@ -245,12 +249,22 @@ def _require_weights(folder: Path) -> None:
         raise FormatError(f"{WEIGHTS} is missing here", source=str(folder), hint=SAVE_AGAIN)
 
 
-def _check_similarity(folder: Path, after: list[_Module]) -> None:
+def _kept(folder: Path) -> int:
+    """How many numbers of a vector ``truncate_dim`` keeps, from the first on; 0 for all."""
+    about = read_object(folder / ABOUT) if (folder / ABOUT).is_file() else {}
+    kept = about.get("truncate_dim")
+    if kept is None:
+        return 0
+    if type(kept) is not int or kept < 1:
+        raise FormatError(f"truncate_dim cannot be {kept!r:.40}", source=str(folder / ABOUT))
+    return kept
+
+
+def _check_similarity(folder: Path, *, unit: bool) -> None:
     """Refuse a model whose lengths of vectors matter: the index keeps their directions."""
     about = read_object(folder / ABOUT) if (folder / ABOUT).is_file() else {}
     named = about.get("similarity_fn_name")
-    normalised = bool(after) and after[-1].kind == "Normalize"
-    if named in (None, "cosine") or (normalised and named in ("dot", "euclidean")):
+    if named in (None, "cosine") or (unit and named in ("dot", "euclidean")):
         return
     raise FormatError(
         f"similarity_fn_name {named!r:.40} is not supported: vectors are compared by cosine",

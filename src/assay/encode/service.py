@@ -73,11 +73,15 @@ class Address:
     options: Options
 
     def identity(self) -> str:
-        """The id of its vectors or scores: equal only where everything we know of is equal."""
+        """The id of its vectors or scores: equal where all that can change them is equal.
+
+        How many texts go in a request, and what they cost, changes none.
+        """
         told = asdict(replace(self.options, batch=0, price=0.0))
         recipe = {"service": self.service, "url": self.url, "model": self.model, **told}
         digest = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
-        return f"{self.name}:0:{digest[:16]}"
+        named = f"{SCHEME}{self.service}:{self.url}" + (f"#{self.model}" if self.model else "")
+        return f"{named}:0:{digest[:16]}"
 
 
 @dataclass(frozen=True, slots=True)

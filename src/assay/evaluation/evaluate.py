@@ -9,7 +9,14 @@ from typing import Any, Literal
 
 from assay import limits
 from assay.errors import UsageError
-from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retries, Retrieve, execute
+from assay.evaluation.execution import (
+    MAX_ERRORS,
+    TIMEOUT_S,
+    Retries,
+    Retrieve,
+    execute,
+    require_an_answer,
+)
 from assay.evaluation.parts import Split, part_of
 from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scope import answerable
@@ -63,7 +70,8 @@ def evaluate(
     does. Of a ``TestSet`` that is handed over every query is asked. ``part`` chooses either
     way: evaluation, holdout or all. Without ``measures``, those usual for the set are computed
     (Recall@{5,10,20}, nDCG@10, MRR). A query that raises is recorded with its error and counts as
-    0; a query without ground truth is not asked. ``match`` says when a result is what was judged
+    0; ``TooManyErrorsError`` is raised where all do, or more than ``max_errors`` (never with None).
+    A query without ground truth is not asked. ``match`` says when a result is what was judged
     (``assay.Match``). ``chunk_separator`` separates document and chunk in the ids of chunks, where
     results do not name their document (``doc_id``). ``by_group`` resamples queries of one group
     together; ``progress`` is called with each outcome.
@@ -84,6 +92,9 @@ def evaluate(
     ):
         if not least <= value <= most:
             raise UsageError(f"{option} is {value}", hint=f"a number from {least} to {most}")
+    if not 0 < timeout_s <= limits.MAX_QUERY_SECONDS:
+        hint = f"seconds, up to {limits.MAX_QUERY_SECONDS:g}"
+        raise UsageError(f"timeout_s is {timeout_s}", hint=hint)
     ask = asked(retrieval_fn)
     retrieve: Retrieve = ask if wants == "query" else lambda query: ask(query.query_text)
     outcomes = []
@@ -99,6 +110,8 @@ def evaluate(
         outcomes.append(outcome)
         if progress is not None:
             progress(outcome)
+    if max_errors is not None:
+        require_an_answer(outcomes, chosen.held_out_ids)
     chosen_protocol = protocol_named(protocol)
     scoring = Scoring(
         measures=None if measures is None else measures_text(parse_measures(measures)),

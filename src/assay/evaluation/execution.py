@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -96,6 +96,20 @@ def execute(
                     f"{outcome.error or outcome.answer_error}",
                     hint="fix the retriever or the answerer, or allow more errors (--max-errors)",
                 )
+
+
+def require_an_answer(outcomes: Sequence[QueryOutcome], held_out: Collection[str]) -> None:
+    """Refuse to score a system that failed on every query: 0 would say that it found nothing.
+
+    The error of a held-out query may quote it, and is not told.
+    """
+    if outcomes and all(one.error is not None for one in outcomes):
+        every = "the only query" if len(outcomes) == 1 else f"all {len(outcomes)} queries"
+        first = next((one.error for one in outcomes if one.query_id not in held_out), None)
+        raise TooManyErrorsError(
+            f"{every} failed" + ("" if first is None else f", the first one with: {first}"),
+            hint="fix the retriever; nothing was scored",
+        )
 
 
 def _in_order(

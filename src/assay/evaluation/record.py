@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from assay.errors import TooManyErrorsError
-from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retries, execute
+from assay.evaluation.execution import MAX_ERRORS, TIMEOUT_S, Retries, execute, require_an_answer
 from assay.evaluation.parts import SetPart
 from assay.evaluation.result import EvaluationResult, result_of_run
 from assay.evaluation.scope import Scope, answerable
@@ -243,6 +243,7 @@ def _execute(
                 progress(len(done) + len(seen), len(every), seen)
             if len(batch) == BATCH:
                 commit()
+        require_an_answer([*before, *seen], job.part.test_set.held_out_ids)
         commit()
     except TooManyErrorsError as error:
         commit()

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from assay import limits
-from assay.errors import InputError
+from assay.errors import InputError, UnreachableError
 from assay.hits.columns import columns_of, is_frame, is_labelled, is_series
 from assay.hits.live import ordered
 from assay.hits.numbers import is_whole, shown
@@ -87,6 +87,7 @@ def opened(returned: Any) -> Any:
     returned = body if isinstance(body, Mapping) else returned
     hits = _field(returned, "hits")
     if hits is not None and isinstance(found := _field(hits, "hits"), list):
+        require_whole(returned)
         return found
     if isinstance(points := _field(returned, "points"), list):
         return points
@@ -94,6 +95,22 @@ def opened(returned: Any) -> Any:
     if isinstance(ids, list) and len(ids) == 1 and isinstance(ids[0], list):
         return _nested(returned, ids[0])
     return returned
+
+
+def require_whole(answer: Any) -> None:
+    """Refuse an answer of OpenSearch that lacks what some shards would have found."""
+    shards = _field(answer, "_shards")
+    failed, every = (_field(shards, name) for name in ("failed", "total"))
+    if is_whole(failed) and int(failed) > 0:
+        raise UnreachableError(
+            f"the answer is not whole: {failed} of {every} shards failed",
+            hint="look at the health of the cluster, and ask again",
+        )
+    if _field(answer, "timed_out") is True:
+        raise UnreachableError(
+            "the answer is not whole: the search timed out (timed_out)",
+            hint="give the search more time",
+        )
 
 
 def _nested(returned: Any, found: list[Any]) -> list[dict[str, Any]]:

@@ -23,6 +23,8 @@ COMPONENT = "__haystack_input__"  # which any class may become
 QUERY_INPUTS = ("query", "text", "question")  # of components of a pipeline
 CONTEXTS = ("context", "documents", "source_documents")  # where chains of LangChain keep documents
 ANSWERS = ("answer", "result")
+CHAIN_INPUTS = ("input", "query", "question")  # under which chains of LangChain want the text
+_NO_TEXT = (AssertionError, AttributeError, KeyError, TypeError)  # of chains that want a dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ def system(
     k: int = DEPTH,
     id_field: str | None = None,
     doc_field: str | None = None,
+    input_key: str | None = None,
     **options: Any,
 ) -> RetrievalSystem:
     """A system to evaluate, with how its queries become calls.
@@ -64,23 +67,29 @@ def system(
     ``encode`` is a function or a model that makes a vector of a text; ``query`` what the client is
     sent instead: a template with ``{query_text}``, ``{k}`` and ``{vector}``, or a function of the
     text. ``id_field`` and ``doc_field`` name the fields of a result that hold the id and the
-    document, also among its metadata. Other ``options`` go to the client's call.
+    document, also among its metadata. ``input_key`` is the name under which a chain of LangChain
+    takes the text, where its schema does not say. Other ``options`` go to the client's call.
 
     >>> papers = [{"pmid": 7, "title": "Aspirin"}]
     >>> system(lambda text: papers, id_field="pmid")("aspirin")[0]["chunk_id"]
     7
     """
+    if input_key is not None:
+        if not (is_of(engine, "langchain") and hasattr(engine, "invoke")):
+            hint = "it is for chains of LangChain"
+            raise UsageError(f"{name_of(engine)} takes no input_key", hint=hint)
+        return RetrievalSystem(_Chain(engine, input_key), name_of(engine), id_field, doc_field)
     asked_for = EngineQuery(collection, encode, query, k, options)
     found = engine_ask(engine, asked_for)
     if found is None:
         given = [name for name in ("collection", "encode", "query") if getattr(asked_for, name)]
         if given or options:
             raise UsageError(
-                f"{_named(engine)} takes no {', '.join([*given, *options])}",
+                f"{name_of(engine)} takes no {', '.join([*given, *options])}",
                 hint="these are for clients of qdrant, Chroma, LanceDB and OpenSearch",
             )
         found = asked(engine, k)
-    return RetrievalSystem(found, _named(engine), id_field, doc_field)
+    return RetrievalSystem(found, name_of(engine), id_field, doc_field)
 
 
 def asked(system: Any, k: int = DEPTH) -> Ask:
@@ -99,15 +108,16 @@ def asked(system: Any, k: int = DEPTH) -> Ask:
     if callable(system):
         return system  # type: ignore[no-any-return]
     raise UsageError(
-        f"{_named(system)} cannot be asked for a text",
+        f"{name_of(system)} cannot be asked for a text",
         hint="give a function that takes a query and returns results: "
         "lambda text: client.search(text)",
     )
 
 
-def _named(system: Any) -> str:
+def name_of(system: Any) -> str:
+    """The module and name of a function, or of the class of a system."""
     if isinstance(system, tuple):
-        return " and ".join(map(_named, system[:2]))
+        return " and ".join(map(name_of, system[:2]))
     kind = system if inspect.isroutine(system) or inspect.isclass(system) else type(system)
     return f"{kind.__module__}.{kind.__qualname__}"
 
@@ -118,10 +128,50 @@ def _engine(system: Any, k: int) -> Ask | None:
 
 def _langchain(system: Any, k: int) -> Ask | None:
     if hasattr(system, "invoke"):
-        return lambda text: _of_chain(system.invoke(text))
+        return _Chain(system)
     if hasattr(system, "similarity_search"):  # a vector store
         return lambda text: system.similarity_search(text, k=k)
     return None
+
+
+class _Chain:
+    """A retriever or chain of LangChain, asked in the form that it takes: the text, or a dict.
+
+    Its schema tells the name in the dict. Where it tells nothing, the text is tried, then the usual
+    names; what was answered first is used from then on.
+    """
+
+    def __init__(self, chain: Any, key: str | None = None) -> None:
+        self._chain = chain
+        known = key or _input_key(chain)
+        self._keys: tuple[str, ...] = ("", *CHAIN_INPUTS) if known is None else (known,)
+
+    def __call__(self, text: str) -> Any:
+        """What the chain answers."""
+        problem: Exception | None = None
+        for key in self._keys:
+            try:
+                answer = self._chain.invoke({key: text} if key else text)
+            except _NO_TEXT as refused:
+                problem = problem or refused
+            else:
+                self._keys = (key,)
+                return _of_chain(answer)
+        assert problem is not None
+        raise problem
+
+
+def _input_key(chain: Any) -> str | None:
+    """The name under which a chain takes the text; empty for the text itself, None if unknown."""
+    try:
+        schema: Any = chain.get_input_jsonschema()
+        kind, names = schema.get("type"), [*schema.get("properties", ())]
+    except Exception:  # schemas are made from the caller's own code
+        return None
+    if kind == "string":
+        return ""
+    usual = [name for name in CHAIN_INPUTS if name in names]
+    return next(iter(usual or (names if len(names) == 1 else ())), None)
 
 
 def _of_chain(answer: Any) -> Any:

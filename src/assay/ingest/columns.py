@@ -199,7 +199,7 @@ def _named(row: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
     """
     if found := next((name for name in names if name in row), None):
         return (found,)
-    folded = {plain_name(name): name for name in reversed(row)}
+    folded = {plain_name(name): name for name in reversed(list(row))}
     known = (folded.get(plain_name(name)) for name in names)
     return tuple(name for name in known if name)[:1]
 

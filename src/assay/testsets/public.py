@@ -40,6 +40,12 @@ _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _COVID_TOPIC = re.compile(
     r"<topic\s[^>]*?number\s*=\s*[\"']([^\"']*)[\"'][^>]*>(.*?)</topic>", re.DOTALL
 )
+_TAG = re.compile(r"<([A-Za-z_]+)[^>]*>")
+_COVID = "query"
+_PARTS = ("disease", "gene", "variant", "demographic", "other", "treatment")
+"""Elements of topics of precision medicine, which make a query together."""
+_WHOLE = ("summary", "description", "note")
+"""Elements of topics of clinical decision support: the first that is there is the query."""
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.IGNORECASE)
 _NAME = re.compile(r"[^A-Za-z0-9_.:#-]+")
 
@@ -105,7 +111,7 @@ def read_trec(topics: Path, qrels: Path, draft: DraftSet, *, field: str = "title
     """Fill a draft from TREC topics and qrels; ``field`` chooses the text of XML topics."""
     draft.name = name_of(topics)
     draft.description = f"TREC topics of {topics.name}, judged in {qrels.name}"
-    _join(draft, _topics(topics, field), _judged(draft, [qrels]), qrels.name)
+    _join(draft, _topics(topics, field, draft), _judged(draft, [qrels]), qrels.name)
 
 
 def name_of(path: Path) -> str:
@@ -146,8 +152,8 @@ def _beir_queries(path: Path) -> Iterator[_Text]:
         yield str(name), text, row.line
 
 
-def _topics(path: Path, field: str) -> Iterator[_Text]:
-    """Topics in TREC's form, in that of TREC-COVID, or as ``id<TAB>text`` lines."""
+def _topics(path: Path, field: str, draft: DraftSet) -> Iterator[_Text]:
+    """Topics in TREC's form, in those of its medical tracks, or as ``id<TAB>text`` lines."""
     try:
         text = _bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -160,10 +166,7 @@ def _topics(path: Path, field: str) -> Iterator[_Text]:
                 raise FormatError("a topic without <num>", source=str(path), line=line)
             yield number[1], _element(found[1], field, str(path), line), line
     elif _COVID_TOPIC.search(text):
-        for found in _COVID_TOPIC.finditer(text):
-            line = _line(text, found.start())
-            wanted = "query" if field == "title" else field
-            yield found[1].strip(), _element(found[2], wanted, str(path), line), line
+        yield from _medical_topics(text, path, field, draft)
     else:
         for line, row in enumerate(text.splitlines(), 1):
             if row.strip():
@@ -176,6 +179,32 @@ def _topics(path: Path, field: str) -> Iterator[_Text]:
                         hint="topics are <top> elements, <topic number=...> or id<TAB>text lines",
                     )
                 yield name.strip(), words.strip(), line
+
+
+def _medical_topics(text: str, path: Path, field: str, draft: DraftSet) -> Iterator[_Text]:
+    """Topics with their number as an attribute; without a field, what usually makes a query."""
+    told: set[str] = set()
+    for found in _COVID_TOPIC.finditer(text):
+        line = _line(text, found.start())
+        wanted = _wanted(found[2]) if field == "title" else (field,)
+        if wanted not in ((_COVID,), (), ("title",)):
+            told.add(" and ".join(wanted))
+        parts = (_element(found[2], name, str(path), line) for name in wanted)
+        yield found[1].strip(), " ".join(parts) if wanted else _clean(unescape(found[2])), line
+    if told and field == "title":
+        draft.warn(None, f"topics are read from {'; '.join(sorted(told))}; --field names another")
+
+
+def _wanted(body: str) -> tuple[str, ...]:
+    """The elements of a topic that make its query; none where it holds only text."""
+    there = {
+        tag.lower() for tag in _TAG.findall(body) if re.search(rf"<{tag}[^>]*>\s*[^<\s]", body)
+    }
+    if not there:
+        return () if body.strip() and not _TAG.search(body) else (_COVID,)
+    if whole := next((name for name in (_COVID, "title", *_WHOLE) if name in there), None):
+        return (whole,)
+    return tuple(name for name in _PARTS if name in there) or (_COVID,)
 
 
 def _element(body: str, name: str, where: str, line: int) -> str:

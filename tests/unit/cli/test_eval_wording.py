@@ -86,11 +86,15 @@ def test_an_interval_that_is_a_point_says_why(said: Said) -> None:
 def test_queries_that_failed_are_counted_whatever_their_number(
     said: Said, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / "failing_engine.py").write_text("def find(text):\n    raise ValueError('no')\n")
+    (folder / "failing_engine.py").write_text(
+        "def find(text):\n    if text == 'aspirin':\n        raise ValueError('no')\n    return []\n"
+    )
     monkeypatch.syspath_prepend(str(folder))
-    Path("set.yaml").write_text("".join(SET.splitlines(keepends=True)[:-1]))
     table = said("run", "-t", "set.yaml", "--retriever", "failing_engine:find")
-    assert "1 of 1 query failed, counted as 0 (the first with ValueError: no): q1" in table
+    assert "1 of 2 queries failed, counted as 0 (the first with ValueError: no): q1" in table
+    Path("set.yaml").write_text("".join(SET.splitlines(keepends=True)[:-1]))
+    refused = said("run", "-t", "set.yaml", "--retriever", "failing_engine:find")
+    assert "the only query failed, the first one with: ValueError: no" in refused
 
 
 def test_scoring_again_shows_both_figures_to_four_decimals(said: Said) -> None:

@@ -232,6 +232,28 @@ def test_lengths_of_vectors_must_not_matter(folder: Path) -> None:
     assert open_dense(str(folder), Shelf()).dimension == SIZE
 
 
+def test_vectors_are_cut_where_the_folder_says_so(folder: Path) -> None:
+    declare(folder, MEAN, UNIT, truncate_dim=3)
+    card = card_of_folder(folder)
+    assert (card.dimension, card.heads) == (3, ("first:3",))
+    np.testing.assert_allclose(vector(folder), unit(states(folder).mean(0)[:3]), atol=1e-6)
+    (folder / "assay-model.json").write_text(description(card))
+    assert card_of_folder(folder).heads == card.heads
+    assert len(vector(folder)) == 3
+
+
+def test_a_cut_beyond_the_vector_changes_nothing_and_a_strange_one_is_refused(
+    folder: Path,
+) -> None:
+    declare(folder, MEAN, truncate_dim=100)
+    assert len(vector(folder)) == SIZE
+    declare(folder, MEAN, truncate_dim=None)
+    assert len(vector(folder)) == SIZE
+    for strange in (0, -3, "many", 2.5, True):
+        assert "truncate_dim" in refused(folder, MEAN, truncate_dim=strange)
+    assert "dot" in refused(folder, MEAN, UNIT, truncate_dim=3, similarity_fn_name="dot")
+
+
 def test_pooling_without_the_prompt_is_refused_where_there_is_one(folder: Path) -> None:
     module = ("Pooling", "1_Pooling", {"pooling_mode": "mean", "include_prompt": False})
     assert "prompt" in refused(folder, module, prompts={"query": "q: "})

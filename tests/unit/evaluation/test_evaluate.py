@@ -144,7 +144,8 @@ def test_a_coroutine_that_hangs_is_given_up() -> None:
         await asyncio.sleep(30)
         return []
 
-    result = assay.evaluate(hangs, replace(FIFTY, queries=FIFTY.queries[:2]), "MRR", timeout_s=0.05)
+    two = replace(FIFTY, queries=FIFTY.queries[:2])
+    result = assay.evaluate(hangs, two, "MRR", timeout_s=0.05, max_errors=None)
     assert result.failed == ("q00", "q01")
     assert "Timeout" in (result.outcomes[0].error or "")
 
@@ -209,7 +210,7 @@ def test_a_response_keeps_what_comparing_needs() -> None:
 )
 def test_what_cannot_be_a_ranking_is_an_error_of_its_query(returned: Any, message: str) -> None:
     one = replace(FIFTY, queries=FIFTY.queries[:1])
-    result = assay.evaluate(lambda text: returned, one, "MRR")
+    result = assay.evaluate(lambda text: returned, one, "MRR", max_errors=None)
     assert message in (result.outcomes[0].error or "")
     assert result["MRR"] == 0.0
 
@@ -402,3 +403,29 @@ def test_a_warning_never_quotes_a_held_out_query() -> None:
     assert "question 2" in warning
     (warning,) = assay.evaluate(failing, split, part="holdout", max_errors=None).warnings()
     assert "2 of 2 queries failed, counted as 0: q00, q01" in warning
+
+
+@pytest.mark.parametrize("count", [1, 3, 10])
+def test_a_system_that_fails_on_every_query_is_not_scored(count: int) -> None:
+    def broken(text: str) -> list[str]:
+        raise KeyError(f"no index for {text}")
+
+    few = replace(FIFTY, queries=FIFTY.queries[:count])
+    with pytest.raises(TooManyErrorsError, match=r"the first one with: KeyError.*question 0"):
+        assay.evaluate(broken, few)
+    with pytest.raises(TooManyErrorsError, match="not a list of results"):
+        assay.evaluate(lambda text: 7, few)
+    secret = replace(few, held_out=HeldOut(1, tuple(one.query_id for one in few.queries)))
+    with pytest.raises(TooManyErrorsError) as caught:
+        assay.evaluate(broken, secret, part="all")
+    assert "question" not in str(caught.value)
+    shaky = assay.evaluate(
+        lambda text: ranked(text) if text.endswith(" 0") else broken(text), FIFTY, max_errors=None
+    )
+    assert len(shaky.failed) == 49
+
+
+@pytest.mark.parametrize("seconds", [-1, 0, math.nan, math.inf])
+def test_a_time_limit_that_is_none_is_refused(seconds: float) -> None:
+    with pytest.raises(UsageError, match="timeout_s"):
+        assay.evaluate(ranked, FIFTY, timeout_s=seconds)

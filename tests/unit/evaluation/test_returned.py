@@ -18,7 +18,8 @@ import polars as pl
 import pytest
 
 import assay
-from assay.errors import UsageError
+from assay.errors import UnreachableError, UsageError
+from assay.evaluation.retrievers.http import HttpMapping, read_answer
 from assay.evaluation.retrievers.run_file import run_file_system
 from assay.evaluation.returned import RANKED_BY_SCORE, as_outcome
 from assay.model.testset import GoldenQuery, Judgment, TestSet
@@ -272,7 +273,7 @@ def test_a_retriever_that_leaves_fails_its_query_and_ends_nothing() -> None:
         raise SystemExit(0)
 
     queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment("d1", 1),)),)
-    result = assay.evaluate(leaving, TestSet("tiny", "v1", queries), "MRR")
+    result = assay.evaluate(leaving, TestSet("tiny", "v1", queries), "MRR", max_errors=None)
     assert result.failed == ("q1",)
 
 
@@ -335,3 +336,23 @@ def test_spans_of_one_document_repeat_nothing() -> None:
     rows = [{"doc_id": "b", "spans": [[0, 5]]}, {"doc_id": "b", "spans": [[9, 12]]}]
     result = assay.evaluate(lambda text: rows, SET, "MRR")
     assert not [line for line in result.warnings() if "repeat" in line]
+
+
+@pytest.mark.parametrize(
+    ("lacking", "said"),
+    [
+        ({"_shards": {"total": 5, "successful": 3, "failed": 2}}, "2 of 5 shards failed"),
+        ({"timed_out": True}, "timed out"),
+    ],
+)
+def test_an_answer_that_lacks_shards_is_not_taken_for_whole(
+    lacking: dict[str, Any], said: str
+) -> None:
+    whole = {"timed_out": False, "_shards": {"total": 5, "failed": 0}, "hits": {"hits": ["d1"]}}
+    assert len(as_outcome("q", whole).results) == 1
+    mapping = HttpMapping(results="hits.hits")
+    assert read_answer(json.dumps(whole).encode(), mapping)["results"] == ["d1"]
+    with pytest.raises(UnreachableError, match=said):
+        as_outcome("q", {**whole, **lacking})
+    with pytest.raises(UnreachableError, match=said):
+        read_answer(json.dumps({**whole, **lacking}).encode(), mapping)

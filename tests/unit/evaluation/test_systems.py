@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.errors import UsageError
+from assay.errors import TooManyErrorsError, UsageError
 from assay.evaluation.systems import asked
 from assay.model.runs import Usage
 from assay.model.testset import GoldenQuery, Judgment, TestSet
@@ -83,6 +83,67 @@ def test_a_retriever_of_langchain() -> None:
     result = assay.evaluate(chain, QUERIES, "MRR")
     assert result["MRR"] == MRR
     assert result.usage == Usage(None, 14, 10, 4)
+
+
+def test_chains_of_langchain_that_take_a_dict() -> None:
+    pytest.importorskip("langchain_core")
+    from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+
+    def retrieve(text: str) -> list[dict[str, str]]:
+        return [{"id": one} for one in FOUND[text]]
+
+    for name in ("input", "query", "question"):
+        context = RunnableLambda(lambda given, name=name: retrieve(given[name]))
+        chain = RunnablePassthrough.assign(context=context).assign(answer=lambda given: "yes")
+        assert measured(chain) == MRR
+    context = RunnableLambda(lambda given: retrieve(given["words"]))
+    own = RunnablePassthrough.assign(context=context)
+    assert measured(assay.system(own, input_key="words")) == MRR
+
+
+class Chain:
+    """What a chain of LangChain is to us: it takes a dict with the text under one name."""
+
+    __module__ = "langchain_core.runnables"
+
+    def __init__(self, key: str, schema: dict[str, Any] | None) -> None:
+        self.key, self.schema, self.calls = key, schema, 0
+
+    def get_input_jsonschema(self) -> dict[str, Any]:
+        """What it takes, where it knows."""
+        if self.schema is None:
+            raise NotImplementedError
+        return self.schema
+
+    def invoke(self, given: Any) -> dict[str, Any]:
+        """The documents beside an answer."""
+        self.calls += 1
+        assert isinstance(given, dict), "The input must be a dict."
+        return {**given, "context": [{"id": one} for one in FOUND[given[self.key]]], "answer": "a"}
+
+
+@pytest.mark.parametrize("key", ["input", "query", "question"])
+@pytest.mark.parametrize("schema", [None, {}, {"type": "object"}])
+def test_a_chain_that_does_not_say_what_it_takes_is_tried(
+    key: str, schema: dict[str, Any] | None
+) -> None:
+    chain = Chain(key, schema)
+    assert measured(chain) == MRR
+    assert chain.calls <= 5
+
+
+def test_a_chain_says_or_is_told_under_which_name_it_takes_the_text() -> None:
+    for names in (["words"], ["question", "history"]):
+        schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+        chain = Chain(names[0], schema)
+        assert measured(chain) == MRR
+        assert chain.calls == len(QUERIES.queries)
+    own = Chain("prompt", None)
+    with pytest.raises(TooManyErrorsError, match="must be a dict"):
+        measured(own)
+    assert measured(assay.system(own, input_key="prompt")) == MRR
+    with pytest.raises(UsageError, match="takes no input_key"):
+        assay.system(FOUND.__getitem__, input_key="prompt")
 
 
 def test_a_vector_store_of_langchain() -> None:

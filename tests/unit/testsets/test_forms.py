@@ -166,6 +166,43 @@ def test_trec_topics(tmp_path: Path, text: str) -> None:
     assert "1 judgment below 0" in str(reading.warnings[0])
 
 
+MEDICAL = {
+    "clinical trials": (
+        '<topics task="2021 TREC Clinical Trials">\n<topic number="1">\n  A 45-year-old man\n'
+        "with asthma &amp; gout.\n</topic>\n</topics>",
+        "A 45-year-old man with asthma & gout.",
+        None,
+    ),
+    "precision medicine": (
+        '<topic number="1">\n<disease>Melanoma</disease>\n<gene>BRAF (V600E)</gene>\n'
+        "<demographic>64-year-old male</demographic>\n<other></other>\n</topic>",
+        "Melanoma BRAF (V600E) 64-year-old male",
+        "disease and gene and demographic",
+    ),
+    "clinical decisions": (
+        '<topic number="1" type="diagnosis">\n<description>A long story.</description>\n'
+        "<summary>Chest pain.</summary>\n</topic>",
+        "Chest pain.",
+        "summary",
+    ),
+    "only a description": (
+        '<topic number="1"><description>A long story.</description></topic>',
+        "A long story.",
+        "description",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "wanted", "told"), MEDICAL.values(), ids=MEDICAL)
+def test_topics_of_medical_tracks(tmp_path: Path, text: str, wanted: str, told: str | None) -> None:
+    (tmp_path / "topics.xml").write_text(text)
+    (tmp_path / "qrels").write_text("1 0 NCT1 2\n")
+    reading = read_test_set(tmp_path / "topics.xml", ReadOptions(qrels=tmp_path / "qrels"))
+    assert [query.query_text for query in reading.sound().queries] == [wanted]
+    said = " ".join(map(str, reading.warnings))
+    assert (f"read from {told};" in said) if told else "read from" not in said
+
+
 BAD_TOPICS = {
     "no number": ("<top>\n<title> x\n</top>", 1, "without <num>"),
     "no title": ("<top>\n<num> 1\n<desc> x\n</top>", 1, "without <title>"),

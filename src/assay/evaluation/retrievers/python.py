@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.evaluation.execution import Retrieve
-from assay.evaluation.systems import asked
+from assay.evaluation.systems import asked, name_of
 from assay.model.system import System
 from assay.user_code import load_object
 
@@ -31,6 +31,11 @@ def python_system(spec: str) -> System:
         engine=ENGINE,
         generation=found.digest,
     )
+
+
+def given_system(value: Any) -> System:
+    """A function or system that is handed over; nobody knows its state, so every run is new."""
+    return System(_adapted(asked(value)), {"retriever": name_of(value)}, engine=ENGINE)
 
 
 def _adapted(function: Callable[[Any], Any]) -> Retrieve:
