@@ -68,7 +68,8 @@ def arranged(
     metadata = _metadata(row, location)
     found = _Found.of(row, metadata, columns, location)
     if found.id:
-        key = _id(row.get(found.id, metadata.get(found.id)))
+        given = row.get(found.id)
+        key = _id(metadata.get(found.id) if given is None else given)
     else:
         number = number if found.text else None
         key = _made_id(row, metadata, location, watch, number=number)

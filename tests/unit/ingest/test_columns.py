@@ -33,13 +33,15 @@ def read(
         ({"pmid": 5, "abstract": "Itch."}, {"pmid": 5}),
         ({"id": "a", "page_content": "Itch.", "metadata": {"page": 3}}, {"page": 3}),
         ({"page_content": "Itch.", "metadata": {"id": "a", "page": 3}}, {"page": 3}),
+        ({"id": None, "page_content": "Itch.", "metadata": {"id": "a", "page": 3}}, {"page": 3}),
         ({"lc": 1, "kwargs": {"id": "a", "page_content": "Itch.", "metadata": {"page": 3}}},
          {"page": 3}),
         ({"id_": "n", "text": "Itch.", "metadata": {"year": 2020}}, {"year": 2020}),
         ({"id": "h", "content": "Itch.", "meta": {"name": "x"}}, {"name": "x"}),
         ({"doc_id": "d", "text": "Itch.", "journal": "Letters"}, {"journal": "Letters"}),
     ],
-    ids=["pubmed", "langchain", "id in metadata", "class", "llamaindex", "haystack", "ours"],
+    ids=["pubmed", "langchain", "id in metadata", "empty id", "class", "llamaindex", "haystack",
+         "ours"],
 )  # fmt: skip
 def test_usual_names_are_known(tmp_path: Path, row: dict[str, Any], known: dict[str, Any]) -> None:
     (document,) = read(tmp_path, row)
