@@ -44,6 +44,7 @@ METADATA_NAMES = ("metadata", "meta")
 OWN = frozenset({
     "title", "text", "sections", "source", "interview_id", "ingestion_mode", *SECTION_NAMES,
 })  # fmt: skip
+NAME_FIELDS = "--id-field and --text-field name the fields"
 SHOWN = 12  # names of fields in an error
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -105,7 +106,7 @@ def _made_id(
         return f"{_tidy(stem(Path(file)))}-{number}"
     raise location.format_error(
         "no doc_id" + (f": {column[0]} is empty" if column else ""),
-        hint=f"--id-field and --text-field name the fields; {_fields(row)}",
+        hint=f"{NAME_FIELDS}; {_fields(row)}",
     )
 
 

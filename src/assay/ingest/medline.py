@@ -59,7 +59,7 @@ def _of_xml(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
             else:
                 watch.note(f"{location}: {document.doc_id} has no title: left out")
     if empty:
-        watch.left_out(f"{file}: no citations in it")
+        watch.left_out(f"{file}: no citations in it", file)
 
 
 def _citation(record: Element, location: FileLocation) -> Document:

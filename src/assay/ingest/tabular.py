@@ -49,7 +49,7 @@ def _separated(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
     texts = _texts(file, watch)
     head = next(texts, None)
     if head is None:
-        watch.left_out(f"{file}: empty")
+        watch.left_out(f"{file}: empty", file)
         return
     yield from separated_rows(_with(head, texts), str(file), watch)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -100,6 +101,20 @@ def test_the_command_refuses_too(
     assert run([*home, "ingest", str(mixed), "--strict", "--no-index"]) == 2
     assert "c.bin" in capsys.readouterr().err
     assert run([*home, "ingest", str(mixed), "--no-index"]) == 0
+
+
+def test_every_file_that_is_not_read_is_in_the_answer(
+    mixed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(9):
+        (mixed / f"f{number}.png").write_bytes(b"\x89PNG\0")
+    (mixed / "empty.jsonl").write_text("")
+    home = ["--home", str(tmp_path / "home")]
+    assert run([*home, "ingest", str(mixed), "--no-index", "--json"]) == 0
+    shown = capsys.readouterr()
+    left_out = {f"f{number}.png" for number in range(9)} | {"c.bin", "d.xml", "empty.jsonl"}
+    assert {Path(name).name for name in json.loads(shown.out)["left_out"]} == left_out
+    assert "9 .png" in shown.err
 
 
 MARKUP = {
