@@ -34,6 +34,7 @@ from assay.measures.parse import parse_measures
 from assay.model.codec import flat
 from assay.model.run_store import BASELINE, RunFilter
 from assay.model.runs import RunStatus
+from assay.model.sampling import Sampling
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRequest:
-    """A run held against another, or against a file with the numbers of one.
+    """A run held against another; either may be a file with the numbers of one.
 
     ``limits`` such as ``Recall@10=5%`` or ``latency_p95=20%`` replace the usual one. With
     ``non_inferiority`` the interval of the change decides instead of the means. Where latency has
@@ -51,7 +52,7 @@ class GateRequest:
     """
 
     baseline: str | Path
-    current: str = "latest"
+    current: str | Path = "latest"
     limits: tuple[str, ...] = ()
     non_inferiority: bool = False
     latency_repeats: int = 0
@@ -64,16 +65,21 @@ class GateRequest:
 def gate(assay: Assay, request: GateRequest, progress: Progress = silent) -> GateReport:
     """Say whether a run may replace its baseline.
 
-    Runs of different chunkers are matched by what was archived of their chunks.
+    Runs of different chunkers are matched by what was archived of their chunks. Two files need no
+    workspace.
     """
-    assay.require()
+    if not (isinstance(request.baseline, Path) and isinstance(request.current, Path)):
+        assay.require()
     settings = request.statistics.applied_to(assay.settings)
     limits = parse_limits(request.limits)
     shown = parse_measures(GATE_MEASURES)
     limited = (limit.measure for limit in limits if isinstance(limit, GateLimit))
     measures = tuple(dict.fromkeys([*shown, *limited]))
-    run = assay.stored_run(request.current)
-    if isinstance(request.baseline, Path):
+    run = None if isinstance(request.current, Path) else assay.stored_run(request.current)
+    if run is None:
+        before = _side(assay, request.baseline, measures)
+        now = _side(assay, request.current, measures)
+    elif isinstance(request.baseline, Path):
         before, now = side_of_file(request.baseline, measures), side_of_run(run, measures)
         unclear = chunkers_differ(before, now) or lacking(before, now)
         if unclear and (made := _made_from(assay, before, measures)):
@@ -86,22 +92,29 @@ def gate(assay: Assay, request: GateRequest, progress: Progress = silent) -> Gat
         replace(side, sampling=side.sampling and request.statistics.drawn_as(side.sampling))
         for side in (before, now)
     )
+    usual = (now.sampling or Sampling()) if run is None else run.info.scoring.sampling
     return rule_on(
         before,
         now,
         limits,
         non_inferiority=request.non_inferiority,
         alpha=settings.alpha,
-        sampling=request.statistics.drawn_as(run.info.scoring.sampling),
+        sampling=request.statistics.drawn_as(usual),
         timed=_timed(assay, request, run, limits, seed=settings.seed, progress=progress),
         warnings=["the run is its own baseline"] if before.name == now.name else [],
     )
 
 
+def _side(assay: Assay, named: str | Path, measures: Sequence[Measure]) -> Baseline:
+    if isinstance(named, Path):
+        return side_of_file(named, measures)
+    return side_of_run(assay.stored_run(named), measures)
+
+
 def _timed(
     assay: Assay,
     request: GateRequest,
-    run: StoredRun,
+    run: StoredRun | None,
     limits: Sequence[AnyLimit],
     *,
     seed: int,
@@ -114,11 +127,14 @@ def _timed(
     )
     if not wanted or not request.latency_repeats:
         return None
-    if isinstance(request.baseline, Path):
-        raise UsageError(
-            f"{request.baseline.name} is a file, which cannot be timed",
-            hint="name the stored run as baseline, or leave latency_repeats out",
-        )
+    for named in (request.baseline, request.current):
+        if isinstance(named, Path):
+            raise UsageError(
+                f"{named.name} is a file, which cannot be timed",
+                hint="name the stored run, or leave latency_repeats out",
+            )
+    assert isinstance(request.baseline, str)
+    assert run is not None
     timings = assay.timings(
         request.baseline,
         run.info.run_id,
@@ -158,6 +174,7 @@ def _close(a: float | None, b: float | None) -> bool:
 def named_run(assay: Assay, request: GateRequest) -> GateRequest:
     """The same by the ids of its runs, which later runs do not change as they do "latest"."""
     assert not isinstance(request.baseline, Path)
+    assert not isinstance(request.current, Path)
     before, now = (assay.runs.run(ref).run_id for ref in (request.baseline, request.current))
     return replace(request, baseline=before, current=now)
 

@@ -160,7 +160,7 @@ class Verbs:
     def gate(
         self: Assay,
         baseline: str | Path = BASELINE,
-        current: str = "latest",
+        current: str | Path = "latest",
         *,
         limits: str | Sequence[str] = (),
         non_inferiority: bool = False,
@@ -168,7 +168,7 @@ class Verbs:
         statistics: Statistics = USUAL,
         progress: Progress = silent,
     ) -> GateReport:
-        """Say whether a run may replace its baseline, a stored run or a file of figures.
+        """Say whether a run may replace its baseline; either is a stored run or a file of figures.
 
         ``limits`` such as ``Recall@10=5%`` or ``latency_p95=20%`` replace the usual one; with
         ``latency_repeats`` both configurations are timed in turn.
@@ -178,7 +178,7 @@ class Verbs:
         named = gate.run_or_file(self, baseline) if isinstance(baseline, str) else baseline
         request = gate.GateRequest(
             baseline=named,
-            current=current,
+            current=gate.run_or_file(self, current) if isinstance(current, str) else current,
             limits=tuple(limits.split()) if isinstance(limits, str) else tuple(limits),
             non_inferiority=non_inferiority,
             latency_repeats=latency_repeats,

@@ -642,7 +642,9 @@ def gate_command(
             "--baseline", help="A run, a bundle of one run, or a JSON file with the metrics of one."
         ),
     ],
-    current: Annotated[str, typer.Option("--current", help="The run to judge.")] = "latest",
+    current: Annotated[
+        str, typer.Option("--current", help="The run to judge, or a file as --baseline takes it.")
+    ] = "latest",
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -687,7 +689,7 @@ def gate_command(
             assay,
             GateRequest(
                 baseline=run_or_file(assay, baseline),
-                current=current,
+                current=run_or_file(assay, current),
                 limits=tuple(limit or ()),
                 non_inferiority=non_inferiority,
                 latency_repeats=latency_repeats,

@@ -87,7 +87,8 @@ def test_queries_that_failed_are_counted_whatever_their_number(
     said: Said, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "failing_engine.py").write_text(
-        "def find(text):\n    if text == 'aspirin':\n        raise ValueError('no')\n    return []\n"
+        "def find(text):\n    if text == 'aspirin':\n        raise ValueError('no')\n"
+        "    return []\n"
     )
     monkeypatch.syspath_prepend(str(folder))
     table = said("run", "-t", "set.yaml", "--retriever", "failing_engine:find")
@@ -104,3 +105,19 @@ def test_scoring_again_shows_both_figures_to_four_decimals(said: Said) -> None:
     Path("other.yaml").write_text(SET.replace("d1", "d9"))
     table = said("rescore", "bad", "--testset", "other.yaml")
     assert "1.0000 (was 0.5000)" in table
+
+
+@pytest.mark.req("E9")
+def test_two_files_are_gated_without_a_workspace(said: Said, folder: Path) -> None:
+    for name, recall in (("before", 0.8), ("same", 0.8), ("worse", 0.5)):
+        Path(f"{name}.json").write_text(json.dumps({"metrics": {"recall_at_10": recall}}))
+    assert "gate: passed" in said("gate", "--baseline", "before.json", "--current", "same.json")
+    assert "gate: failed" in said("gate", "--baseline", "before.json", "--current", "worse.json")
+    assert not (folder / ".assay").exists()
+    assert "there is no workspace" in said("gate", "--baseline", "before.json")
+    timed = ("--limit", "latency_p95=20%", "--latency-repeats", "3")
+    refused = said("gate", "--baseline", "before.json", "--current", "same.json", *timed)
+    assert "before.json is a file, which cannot be timed" in refused
+    made(said, "good")
+    assert "gate: passed" in said("gate", "--baseline", "good", "--current", "before.json",
+                                  "--limit", "Recall@10=50%")  # fmt: skip

@@ -84,7 +84,7 @@ def _masked_report(
 def _report(service: Service, asked: GateRequest) -> tuple[GateReport, frozenset[str]]:
     """The outcome, and which of the queries that it names are held out."""
     store = service.workspace.runs
-    before, now = store.run(str(asked.baseline)), store.run(asked.current)
+    before, now = store.run(str(asked.baseline)), store.run(str(asked.current))
     by_interval = str(asked.non_inferiority)
     key = (
         "gate",
