@@ -134,6 +134,8 @@ CASES: tuple[Entry, ...] = (
     refused("half-last-line/fhir", as_folder, {"a.json": b'{"resourceType": "Bundle", "entry": ['}, "a.json"),
     refused("half-last-line/ndjson", as_folder, {"a.ndjson": b'{"resourceType": "Patient"}\n{"resou'}, "a.ndjson:2"),
     refused("half-last-line/csv", as_folder, {"a.csv": b'id,text\n1,"open'}, "a.csv"),
+    refused("id-dotdot/nbib", as_folder, {"a.nbib": b"PMID- ../../etc\nTI  - x\n"}, "a.nbib:1"),
+    refused("half-last-line/nbib", as_folder, {"a.nbib": b"PMID- 1\nTI  - x\nA"}, "a.nbib:3"),
     refused("text-missing/csv", as_folder, {"a.csv": b"id,year\n1,2019\n"}, "a.csv"),
     refused("text-missing/langchain", as_corpus, '{"page_content": null, "metadata": {}}\n', "input.jsonl:1"),
     refused("id-dotdot/csv", as_folder, {"a.csv": b"id,text\n../../etc,x\n"}, "a.csv:2"),
