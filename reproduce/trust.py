@@ -7,9 +7,9 @@ Figures: ``right subject first`` (share of the questions whose first result is a
 ``others lifted`` (how many have a chunk about something else among the first ten that was boosted),
 ``nDCG@10`` of the right chunks, also of a class (``nDCG@10 drug``) or an intent (``nDCG@10 asking
 dosage``), ``several: each in ten`` and ``table in five`` (shares of those classes), ``nothing: said
-so`` (share of the questions about which there is nothing, where search says that), ``nothing: said
-wrongly`` (how many with an answer it says that to), and ``nothing: AUROC`` (how well its confidence
-tells those from the others).
+so`` (share of the questions about which there is nothing, where search says that, or that what they
+are about is only mentioned), ``nothing: said wrongly`` (how many with an answer have nothing
+shown), and ``nothing: AUROC`` (how well its confidence tells those from the others).
 Run this file to see the questions that go wrong: ``python -m reproduce.trust [dev|test] [NAME]``.
 """
 
@@ -48,6 +48,11 @@ class Asked:
 
     question: Question
     response: SearchResponse
+
+    @property
+    def says_so(self) -> bool:
+        """Does search say that nothing is about it, or that it is only mentioned?"""
+        return bool(self.response.nothing_about or self.response.only_mentioned)
 
     @property
     def first_is_right(self) -> bool:
@@ -125,9 +130,7 @@ def figures(rows: list[Asked], pairs: list[Pair]) -> dict[str, float]:
             ]
         ),
         "table in five": share([row.within(5) for row in there if row.question.kind == TABLE]),
-        "nothing: said so": share(
-            [bool(row.response.nothing_about) for row in rows if row.question.kind == NOTHING]
-        ),
+        "nothing: said so": share([row.says_so for row in rows if row.question.kind == NOTHING]),
         "nothing: said wrongly": float(sum(bool(row.response.nothing_about) for row in there)),
         "nothing: AUROC": _told_apart(rows),
     }

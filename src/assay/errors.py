@@ -30,6 +30,7 @@ HTTP status a server answers with and the exit code a command ends with::
     ├── CorruptModelError          model_corrupt       503  exit 1
     ├── PullError                  pull_failed         502  exit 1
     ├── AnswererError              answerer_failed     502  exit 1
+    ├── ModelServiceError          model_service_failed      502  exit 1
     ├── CacheUnavailableError      vector_cache_unavailable  507  exit 1
     ├── CorruptCacheError          vector_cache_corrupt      503  exit 1
     ├── UnreachableError           unreachable         502  exit 1   (another service)

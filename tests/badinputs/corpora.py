@@ -123,7 +123,7 @@ CASES: tuple[Entry, ...] = (
     ),
     refused("archive-bomb/damaged", as_folder, {"b.tar.gz": b"\x1f\x8bno"}, "archive is damaged"),
     refused("archive-bomb/docx", as_folder, {"b.docx": zipped("word/document.xml")}, "b.docx"),
-    refused("archive-bomb/pdf", as_folder, {"a.pdf": b"%PDF-1.7 and nothing"}, "cannot be opened"),
+    refused("archive-bomb/pdf", as_folder, {"a.pdf": b"%PDF-1.7 and nothing"}, "is damaged"),
     refused("archive-bomb/parquet", as_folder, {"a.parquet": b"PAR1 x"}, "not parquet"),
     refused("archive-bomb/csv", as_folder, {"a.csv": b"id,text\n1,a,b\n"}, "3 cells, but 2 columns"),
     refused("xml-deep/medline", as_article, "<PubmedArticleSet>" + "<a>" * 5000, "input.xml"),

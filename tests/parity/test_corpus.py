@@ -195,8 +195,8 @@ def test_broken_documents_are_passed_over_on_request(
         {"doc_id": "k2", "text": 5},
     ]
     problems = [
-        "upload.jsonl:2: no doc_id (give it a doc_id, or name the field; its fields: text)",
-        "upload.jsonl:3: text is int, but text is expected",
+        "document 2: no doc_id (give it a doc_id, or name its fields; its fields: text)",
+        "document 3: text is int, but text is expected",
     ]
     for way in (here, there):
         with pytest.raises(assay.AssayError, match="no doc_id"):
@@ -208,11 +208,20 @@ def test_broken_documents_are_passed_over_on_request(
     assert refused["status"] == 422
     told = http("POST", "/v1/documents", json={"documents": rows, "keep_going": True})
     assert (told["unchanged"], told["failed"], told["problems"]) == (1, 2, problems)
-    file = tmp_path / "upload.jsonl"
+    with pytest.raises(assay.AssayError) as caught:
+        here.add([{"doc_id": "k3", "text": " "}])
+    assert str(caught.value) == (
+        "document 1: the document k3 has no text "
+        "(add text, remove it, or pass it over with keep_going)"
+    )
+    file = tmp_path / "rows.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     shown = near("ingest", str(file), "--keep-going")
     assert (shown["unchanged"], shown["failed"]) == (1, 2)
-    assert shown["problems"] == [f"{tmp_path}/{text}" for text in problems]
+    assert [text.partition(" (")[0] for text in shown["problems"]] == [
+        f"{file}:2: no doc_id",
+        f"{file}:3: text is int, but text is expected",
+    ]
     here.delete_documents(["k1"])
 
 

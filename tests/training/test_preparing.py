@@ -78,17 +78,12 @@ def test_a_packed_model_is_read_back() -> None:
     assert back["expansions"].tolist() == [1000, 30_000]
 
 
-def test_the_mean_of_two_trainings_keeps_ids_and_the_inner_vector() -> None:
-    one = {
-        "body.norm.bias": np.float32([1, 3]),
-        "expansions": np.int32([7]),
-        export.INNER_VECTOR: np.float32([[1.0]]),
-    }
-    two = {**one, "body.norm.bias": np.float32([3, 5]), export.INNER_VECTOR: np.float32([[5.0]])}
+def test_the_mean_of_two_trainings_keeps_ids() -> None:
+    one = {"body.norm.bias": np.float32([1, 3]), "expansions": np.int32([7])}
+    two = {**one, "body.norm.bias": np.float32([3, 5])}
     mean = export.averaged([one, two])
     assert mean["body.norm.bias"].tolist() == [2, 4]
     assert mean["expansions"].tolist() == [7]
-    assert mean[export.INNER_VECTOR].tolist() == [[1]]
 
 
 def test_a_recipe_is_read_from_words() -> None:

@@ -1,8 +1,8 @@
 """Is a word the name of a drug, and which other names has the substance?
 
 Nonproprietary names end in a stem that says what kind of drug it is (WHO, "Stem book"): apixaban,
-rosuvastatin, nivolumab. ``data/synonyms/drugs.txt`` has trade and foreign names, each with the
-usual one. A drug that is in neither is known by the documents about it.
+rosuvastatin, nivolumab. ``data/synonyms`` has trade and foreign names, each with the usual one
+(``drugs.txt``, ``drug_names.txt``). A drug that is in neither is known by the documents about it.
 """
 
 from __future__ import annotations
@@ -38,37 +38,23 @@ _OTHERS = re.compile(
     r"|guanidine|thermostat|homeostat|rheostat|cryostat|cytidine|uridine|adenosine|aldosterone|ghrelin"
 )
 _SHORTEST = 6
+_FILES = ("drugs.txt", "drug_names.txt")
 _FURTHER = """
-acetylsalicylic acid => aspirin
-adrenaline => epinephrine
 caffeine
 digitoxin
 dobutamine
 dopamine
-entresto => sacubitril
 ergotamine
 erythropoietin
-glivec => imatinib
 heparin
-hyoscine => scopolamine
-imigran => sumatriptan
-imitrex => sumatriptan
 insulin
 interferon
 ketamine
 melatonin
-mesalazine => mesalamine
 mifepristone
-mounjaro => tirzepatide
-noradrenaline => norepinephrine
-paxlovid => nirmatrelvir
 propofol
 streptokinase
-synthroid => levothyroxine
-thyroxine => levothyroxine
-valproic acid => valproate
 vasopressin
-zepbound => tirzepatide
 """
 _MEASURED = """
 calcium chloride estrogen fluoride folate glucose iron magnesium oxygen phosphate potassium sodium
@@ -108,12 +94,18 @@ def other_names(word: str) -> tuple[str, ...]:
 @cache
 def _aliases() -> Mapping[str, tuple[str, ...]]:
     """Every name to all names of its substance, the usual one first."""
-    text = files("assay").joinpath("data/synonyms/drugs.txt").read_text(encoding="utf-8")
+    folder = files("assay").joinpath("data/synonyms")
+    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _FILES]
     groups: dict[str, list[str]] = {}
-    for line in (*text.splitlines(), *_FURTHER.split("\n")):
+    usual_of: dict[str, str] = {}
+    for line in (*"\n".join(texts).splitlines(), *_FURTHER.split()):
         if line and line[0] != "#":
-            name, _, usual = (part.strip() for part in line.partition("=>"))
-            groups.setdefault(usual or name, [usual or name]).append(name)
+            left, _, right = line.partition(" => ")
+            first, *others = [right, left] if right else left.lower().split(", ")
+            usual = usual_of.get(first, first)
+            groups.setdefault(usual, [usual]).extend((first, *others))
+            for name in others:
+                usual_of.setdefault(name, usual)
     return {
         name: tuple(dict.fromkeys(each))
         for each in groups.values()

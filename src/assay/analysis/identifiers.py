@@ -2,7 +2,8 @@
 
 Registry numbers, PubMed and PMC ids, DOIs, set ids of labels, and the ids that documents and chunks
 have here. They are compared by their letters and digits alone, so that ``PMID: 31234567``,
-``doi:10.1000/x`` and ``nct01234567`` are found however they are written.
+``doi:10.1000/x`` and ``nct01234567`` are found however they are written. The registries of trials
+are those of the WHO's platform; their numbers are also found where a document prints them.
 """
 
 from __future__ import annotations
@@ -16,12 +17,28 @@ from assay.analysis.spelling import folded
 
 _PREFIX = re.compile(
     r"^(?:https?://)?(?:(?:dx\.)?doi\.org/|(?:www\.)?clinicaltrials\.gov/(?:ct2/show/|study/)?"
-    r"|pubmed\.ncbi\.nlm\.nih\.gov/)?(?:doi|pmid|pmcid|nct id)?[:\s]*",
+    r"|pubmed\.ncbi\.nlm\.nih\.gov/)?"
+    r"(?:doi|pmid|pmcid|nct id|jprn-|euctr|eudract(?: (?:number|no\.?|nr\.?))?)?[:\s]*",
     re.IGNORECASE,
 )
 _NOT_ALNUM = re.compile(r"[\W_]+")
+_UMIN = re.compile(r"umin(?:ctr)?(?:umin)?c?(?=\d{9}$)")
+_RUN = re.compile(r"[^\W\d_]+|\d+")
+TRIAL = "trial"
+_REGISTRIES = (
+    r"(?:NCT|ISRCTN|DRKS)[ :-]{0,2}\d{8}",
+    r"ACTRN[ :-]{0,2}\d{14}p?",
+    r"(?:EUCTR ?|EudraCT(?: (?:number|no\.?|nr\.?))?[ :]{0,2})?\d{4}-\d{6}-\d{2}(?:-\d{2})?",
+    r"(?:JPRN-)?UMIN(?:-CTR)?[ :-]{0,2}(?:UMIN|C)?\d{9}",
+    r"(?:JPRN-)?(?:jRCTs?\d{9,10}|JapicCTI-?\d{6}|JMA-IIA\d{5})",
+    r"ChiCTR[ :-]{0,2}(?:[A-Z]{2,4}-?)?\d{8,10}",
+    r"(?:CTRI|SLCTR)[ :/]{0,2}\d{4}/\d{2,3}(?:/\d{6})?",
+    r"(?:NTR[ :-]?|NL-OMON)\d{3,5}",
+    r"(?:KCT|PACTR|TCTR|IRCT)[ :]{0,2}\d{7,20}(?:N\d{1,2})?",
+    r"RBR-[0-9a-z]{6,8}",
+)
 _KINDS = {
-    "trial": r"NCT ?\d{8}|ISRCTN ?\d{8}|EUCTR\d{4}-\d{6}-\d{2}|\d{4}-\d{6}-\d{2}",
+    TRIAL: "|".join(_REGISTRIES),
     "DOI": r"(?:https?://(?:dx\.)?doi\.org/|doi: ?)?10\.\d{4,9}/[^\s\"<>]+[^\s\"<>.,;)]",
     "PMC article": r"(?:pmcid: ?)?PMC ?\d{3,9}",
     "PubMed article": r"(?:pmid[: ]{0,2})\d{3,9}",
@@ -54,7 +71,16 @@ class Mention(NamedTuple):
 
 def code_of(text: str) -> str:
     """An identifier as it is compared."""
-    return _NOT_ALNUM.sub("", folded(_PREFIX.sub("", text.strip(), count=1)))
+    code = _NOT_ALNUM.sub("", folded(_PREFIX.sub("", text.strip(), count=1)))
+    return _UMIN.sub("umin", code) if code.startswith("umin") else code
+
+
+def printed(mention: Mention) -> tuple[tuple[str, ...], str]:
+    """How documents print the number of a trial: in parts, or as one word."""
+    bare = folded(_PREFIX.sub("", mention.text.strip(), count=1))
+    if mention.code.startswith("umin"):
+        bare = mention.code
+    return tuple(_RUN.findall(bare)), mention.code
 
 
 def codes_of(
@@ -74,7 +100,7 @@ def codes_of(
 @lru_cache(maxsize=1_024)
 def mentions(query: str) -> tuple[Mention, ...]:
     """What may stand for a document, in order; known kinds first claim their place."""
-    found = [*_known(query)]
+    found = [*known_in(query)]
     for match in _OWN.finditer(query):
         number = match[0].isdigit() and match[0] != query.strip()
         if not number and not _overlaps(match, found):
@@ -85,8 +111,9 @@ def mentions(query: str) -> tuple[Mention, ...]:
     return tuple(sorted(one for one in found if one.code)[:MOST])
 
 
-def _known(query: str) -> Iterator[Mention]:
-    for match in _KNOWN.finditer(query):
+def known_in(text: str) -> Iterator[Mention]:
+    """The identifiers of known kinds in a text."""
+    for match in _KNOWN.finditer(text):
         kind = [*_KINDS][int((match.lastgroup or "k0")[1:])]
         yield Mention(*match.span(), match[0], code_of(match[0]), kind, False)
 

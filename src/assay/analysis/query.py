@@ -4,21 +4,21 @@
 must be in the title, and ``drug:word`` in the names of the document. Everything else is a bag of
 words. What looks like syntax and is none is read as words, and said; so is a phrase that no
 document has. A query may have further lines: words that synonyms added; those after ``~`` count
-less.
+less, and ``|this|that`` lets that stand for this where one of several must be there.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from assay import limits
-from assay.analysis.identifiers import mentions
-from assay.analysis.words import Words, analyse, joined, names
+from assay.analysis.identifiers import TRIAL, mentions, printed
+from assay.analysis.words import Words, analyse, is_time, joined, names
 
 Weights: TypeAlias = defaultdict[tuple[str, str], float]
 """How much each term counts in each field."""
@@ -28,6 +28,7 @@ TERM_WEIGHTS = {BODY: 1.0, TITLE: 0.25}
 FORM_WEIGHT = 0.5  # a code in any spelling
 LOOSE_WEIGHT = 0.3  # a word that stands in the text as two, or the other way round
 GENTLE = "~"
+INSTEAD = "|"
 GENTLE_WEIGHT = 0.3  # a synonym that nobody here chose; measured on NFCorpus and SciFact
 ID_WEIGHT = 1.0  # the id of a document
 SHORT_QUERY = 5  # words; in longer ones people put single words in quotes to smile about them
@@ -114,12 +115,39 @@ def read(query: str) -> Asked:
             weights[field, form] = max(weights[field, form], LOOSE_WEIGHT)
     for mention in mentions(plain):
         weights[IDS, mention.code] = ID_WEIGHT
+    must = tuple(_with_others(group, added) for group in must)
     for line in added:
+        if line.startswith(INSTEAD):
+            continue
         factor = GENTLE_WEIGHT if line.startswith(GENTLE) else 1.0
         for place, weight in _weighed(analyse(line)).items():
             weights[place] = max(weights[place], weight * factor)
     codes = tuple(_codes(plain))
     return Asked(plain, dict(weights), must, must_not, codes, notes, ONLY_EXCLUDES in notes)
+
+
+def alternatives(written: str) -> tuple[str, ...]:
+    """The words of which one must be there; a synonym may stand for each that has no quotes."""
+    plain = written.translate(_QUOTES)
+    several = (group for group in read(written).must if len(group) > 1)
+    return tuple(
+        one.text
+        for group in several
+        for one in group
+        if one.field == BODY and f'"{one.text}"' not in plain
+    )
+
+
+def _with_others(group: tuple[Clause, ...], added: Sequence[str]) -> tuple[Clause, ...]:
+    """Words of which one must be there, with what may stand for them."""
+    found = [*group]
+    for line in added:
+        if line.startswith(INSTEAD) and len(group) > 1:
+            word, other = line[1:].split(INSTEAD, 1)
+            terms = tuple(analyse(other).terms)
+            if terms and any(one.text == word and one.field == BODY for one in group):
+                found.append(Clause(terms, (), other))
+    return tuple(dict.fromkeys(found))
 
 
 def _weighed(words: Words) -> Weights:
@@ -152,13 +180,21 @@ def _codes(plain: str) -> Iterator[Clause]:
     """The codes and exact numbers of a query: I21.4, L858R, 0.82, 50000 IU.
 
     In a sentence, numbers and names such as IL-18 are words among others: to insist on them cost
-    .005 on SciFact. There, only codes that are nothing else count; names count by themselves.
+    .005 on SciFact. There, only codes that are nothing else count; names count by themselves. How
+    often and when (q12h, 2019) is never a code. The number of a trial is one where nothing else is
+    asked for.
     """
+    for mention in mentions(plain):
+        if mention.kind == TRIAL:
+            if mention.text == plain.strip():
+                terms, whole = printed(mention)
+                yield Clause(terms, (whole,), mention.text)
+            plain = plain.replace(mention.text, " ")
     every = [*names(plain)]
     others = len(analyse(plain).terms) - sum(len(terms) for _, _, terms in every)
     for text, forms, terms in every:
         most = FEW_OTHERS if text[0].isdigit() else 0
-        if others <= most or _STRICT.search(text):
+        if (others <= most or _STRICT.search(text)) and not is_time(text):
             yield Clause(terms, forms, text)
 
 

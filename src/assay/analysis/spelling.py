@@ -78,6 +78,8 @@ UNIT_NAMES = {
 _LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 )
+MARKS = str.maketrans("™℠®©", "    ")
+"""The signs of trade marks and copyright, which NFKC makes letters of, as blanks."""
 _OUR = (
     "tumour|colour|behaviour|labour|favour|flavour|humour|odour|vapour|rumour|harbour|neighbour"
     "|honour|vigour|rigour|armour|endeavour|savour"
@@ -138,7 +140,8 @@ def folded(text: str) -> str:
     lower = text.lower()
     if lower.isascii():
         return lower
-    plain = unicodedata.normalize("NFKC", lower).lower().translate(_LETTERS)
+    unmarked = lower.translate(MARKS)
+    plain = unicodedata.normalize("NFKC", unmarked).lower().translate(_LETTERS)
     if plain.isascii():
         return plain
     marked = unicodedata.normalize("NFD", plain)

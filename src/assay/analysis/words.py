@@ -73,6 +73,21 @@ _NUMBERED = re.compile(
 _NAME_BEFORE = re.compile(r"(?<![^\W_])(?:[^\W\d_]{2,6}|interleukin|interferon)$", re.IGNORECASE)
 _GENE_BEFORE = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]{2,7}$")  # JAK2 in "JAK2 V617F"
 LONGEST_NAME = 11
+_HYPHENED = re.compile(rf"\d+[{_HYPHENS}]\d{{3,}}|\d+(?:[{_HYPHENS}]\d+){{2,}}")
+_AMOUNT = re.compile(rf"[\d.,\s-]*(?:(?:{_UNIT}|[µμ][glm]|units?|%)[\s/]*)*")
+_SPAN = "s|sec|min|h|hr|hour|hourly|d|day|daily|w|wk|week|weekly|mo|month|monthly|y|yr|year|yearly"
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}"
+_DAY = r"(?:[12]?\d|0\d|3[01])"
+_YEAR = r"(?:19|20)\d\d"
+_TIME = re.compile(
+    rf"q-?\d+(?:-\d+)?-?(?:{_SPAN})s?"  # q12h, q3w
+    r"|[btq]\.?i\.?d\.?|q\.?d\.?|q\.?h\.?s\.?|p\.?r\.?n\.?"  # b.i.d.
+    r"|\d+(?:\.\d+)?-?x|x-?\d+|\d+-?times?"  # 2x, x3
+    rf"|\d+(?:[.-]\d+)?-?(?:{_SPAN})s?(?:-old)?|\d+-(?:arm|fold|drug|lead|point|step|way)s?"
+    r"|\d*(?:1st|2nd|3rd|\dth)(?:-[a-z]+)?"
+    rf"|{_YEAR}(?:-{_YEAR})?|{_YEAR}[.-](?:{_DAY}|{_MONTH})(?:[.-]{_DAY})?"
+    rf"|(?:{_DAY}[.-]?)?(?:{_DAY}|{_MONTH})[.-]?{_YEAR}|{_DAY}-?{_MONTH}"
+)
 _FAMILIES = {"interleukin": "il", "interferon": "ifn"}  # interleukin-6 is IL-6
 _FAMILY = re.compile(rf"({'|'.join(_FAMILIES)})(?=\d|{'|'.join(SHORT_GREEK)})")
 
@@ -191,7 +206,7 @@ def names(text: str) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
     """The codes and exact numbers of a text: as written, their forms, and their terms.
 
     A code has letters and digits (I21.4, L858R), an exact number a decimal point, a unit or at
-    least four digits.
+    least four digits. Numbers with hyphens between (0006-0277-54) are one code: half of it is none.
     """
     raw = _ASCII_RAW if text.isascii() else _RAW
     measures = [*_measures(text)]
@@ -203,11 +218,29 @@ def names(text: str) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
         cut = _known[match[0]]
         if any(map(str.isdigit, match[0])):
             if any(map(str.isalpha, match[0])):
-                yield match[0], cut.forms[-1:], cut.terms
+                whole = tuple(form for form in cut.forms[-1:] if _digits(form) == _digits(match[0]))
+                yield match[0], whole, cut.terms
+            elif _HYPHENED.fullmatch(match[0]) or is_time(match[0]):
+                yield match[0], (), cut.terms
             else:
                 for term in cut.terms:
                     if "." in term or len(term) > 3:
                         yield term, (term,), (term,)
+
+
+def is_amount(text: str) -> bool:
+    """Whether a text is a number, or an amount: 0.82, 10.8mg, 3 mg, m2."""
+    plain = folded(text).translate(_SEPARATORS)
+    return _AMOUNT.fullmatch(plain) is not None and _HYPHENED.fullmatch(plain) is None
+
+
+def is_time(text: str) -> bool:
+    """Whether a text tells how often, for how long or when: q12h, b.i.d., 2x, 12-week, 2019."""
+    return _TIME.fullmatch(folded(text).translate(_SEPARATORS)) is not None
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
 
 
 @lru_cache(maxsize=16_384)

@@ -61,6 +61,7 @@ _NAMED = 0.5  # the value of the question's subject and section, which its passa
 _DOSE_OF_OTHERS = 1.0  # what it loses where that is a dose
 _OF_OTHERS = 0.3  # what a sentence loses that speaks of children where nobody asked for them
 _SAYS_HOW_MUCH = 0.2
+_DEFINED = 0.5  # what a sentence loses that says what a word means, where nobody asked
 _ASKED_FOR = 0.5  # what a sentence gains in a section that is asked for
 _LACKS_NAME = 0.4  # what it loses that does not name the second of two drugs
 _OF_OTHER_DRUGS = 0.2  # what it loses that names another drug and not the one in question
@@ -70,6 +71,8 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _DOSE = re.compile(r"\bdos(?:es?|age|ing)\b|\bhow (?:much|many m)", re.IGNORECASE)
+_DEFINES = re.compile(r"\b(?:is|are|was|were|will be) defined (?:as|by)\b", re.IGNORECASE)
+_ASKS_MEANING = re.compile(r"\b(?:defin\w*|mean(?:s|ing)?|what (?:is|are) an?)\b", re.IGNORECASE)
 _CODE = re.compile(r"\b(?=[^\s|]*\d)[A-Za-z]{1,6}[-.]?(?:[^\W_]+[-.]?)*[^\W_]\b")
 _ABOUT_CODES = re.compile(r"\bcodes?\b", re.IGNORECASE)
 _OF_CRITERIA = frozenset(
@@ -77,7 +80,11 @@ _OF_CRITERIA = frozenset(
 )
 _OF_AGES = frozenset(analyse("age aged year years old").terms)
 _NAME = re.compile(r"[^\W\d_][^\W_]*(?:[-\u2010\u2011][^\W_]+)*")
-_RIGHT_AFTER = 6  # characters: 12 mg of a drug
+_RIGHT_AFTER = re.compile(
+    r"(?:\s?/\s?\w+)*(?:[\s-]+(?:tablet|capsule|caplet|injection|infusion|patche?|pill|vial|dose)s?)?"
+    r"(?:\s+of)?\s*"
+)  # 12 mg of a drug, a 5 mg capsule of a drug
+_ADULTS = re.compile(r"\badults?\b", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -125,7 +132,7 @@ class ExtractiveAnswerer:
             return _refused(f"what was found about {about} says nothing of {lacking}")
         best = evidence.about[:LOOKED_AT]
         asked = _Asked.of(question, evidence)
-        rows = _of_age(asked, [*_rows(asked, best)])
+        rows = _of_age(asked, _of_first(asked, best, [*_rows(asked, best)]))
         met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
@@ -220,12 +227,12 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
         for one in sentences(chunk, chunks):
             if (
                 _may_be_quoted(one, support, asked)
-                and _for_whom(asked) <= groups_in(f"{one.text} {one.columns} {_around(one, chunk)}")
+                and _for_whom(asked) <= groups_in(_says_of_whom(asked, one, chunk))
                 and states_all(f"{one.columns} {one.text}", asked.facts)
                 and (not asked.sides or asked.sides & sides_of(one.text, one.side))
                 and (asked.age is None or covers(one.text, asked.age) is not False)
                 and not (asks_for_dose and _is_of_another(one, chunk, asked.drugs))
-                and not (asked.is_dose and _is_of_others(asked, one, chunk))
+                and not (asked.is_dose and (one.arm or _is_of_others(asked, one, chunk)))
                 and not (asked.facts and _is_of_nobody(asked, one, chunk))
                 and not _names_another(asked, one.text, chunk)
             ):
@@ -238,8 +245,13 @@ def _for_whom(asked: _Asked) -> frozenset[str]:
     return asked.people | (groups_in(asked.question) if asked.is_dose else frozenset())
 
 
-def _around(one: Sentence, chunk: Chunk) -> str:
-    return f"{one.context} {chunk.metadata.get('heading') or ''}"
+def _says_of_whom(asked: _Asked, one: Sentence, chunk: Chunk) -> str:
+    """The texts that say of whom a sentence is; a dose must say so itself, or its heading."""
+    said = f"{one.text} {one.columns} {one.context} {chunk.metadata.get('heading') or ''}"
+    until = (
+        "" if asked.is_dose or _ADULTS.search(one.text) else one.paragraph.partition(one.text)[0]
+    )
+    return f"{said} {until}"
 
 
 def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> frozenset[str]:
@@ -259,6 +271,23 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
     return met
 
 
+def _of_first(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> list[_Row]:
+    """The rows without those of documents that have only some of what the first one has.
+
+    Asked for no name, a document that shares but everyday words would be quoted beside it.
+    """
+    if asked.drugs or asked.is_of_codes or not any(row.rank == 0 for row in rows):
+        return rows
+    wanted = asked.wanted - OF_SECTIONS
+    having: dict[str, frozenset[str]] = {}
+    for one in supports:
+        chunk = one.passage.chunk
+        said = vocabulary(f"{names_of_document(chunk)}\n{chunk.text}").every & wanted
+        having[chunk.doc_id] = having.get(chunk.doc_id, frozenset()) | said
+    first = having[supports[0].passage.chunk.doc_id]
+    return [row for row in rows if not having[supports[row.rank].passage.chunk.doc_id] < first]
+
+
 def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
     """The rows for people of the age in question, where there are any."""
     if asked.age is None:
@@ -275,7 +304,8 @@ def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     for_all = groups_in(f"{asked.question} {chunk.title} {one.text} {one.columns}")
     if (groups_in(heading) | people_in(one.paragraph)) - for_all:
         return True
-    if is_of_animals(f"{heading} {one.paragraph or one.text}") and not is_of_animals(
+    until = one.paragraph.partition(one.text)[0]  # what a paragraph says later is of later doses
+    if is_of_animals(f"{heading} {until} {one.text}") and not is_of_animals(
         f"{asked.question} {chunk.title}"
     ):
         return True
@@ -303,7 +333,9 @@ def _gives(drugs: set[str], one: Sentence, chunk: Chunk) -> bool:
     if not amounts:
         return any(is_asked for _, is_asked in named)
     for start, end in amounts:
-        after = [is_asked for at, is_asked in named if end <= at <= end + _RIGHT_AFTER]
+        near = _RIGHT_AFTER.match(one.text, end)
+        last = near.end() if near else end
+        after = [is_asked for at, is_asked in named if end <= at <= last]
         before = [is_asked for at, is_asked in named if at < start]
         if (after or before[-1:] or [named[0][1]])[0]:
             return True
@@ -372,10 +404,12 @@ def _chosen(
             value -= _LACKS_NAME
         if asked.drugs and _is_of_another(one, supports[rank].passage.chunk, asked.drugs):
             value -= _OF_OTHER_DRUGS
+        if _DEFINES.search(one.text) and not _ASKS_MEANING.search(asked.question):
+            value -= _DEFINED
         if _groups_of(asked, one) - asked.people - groups_in(asked.question):
             value -= _DOSE_OF_OTHERS if asked.is_dose else _OF_OTHERS
         below = around if not asks_how_much or _DIGIT.search(one.text) else frozenset[str]()
-        candidates.setdefault(one.text, _Candidate(one, rank, held, below, value))
+        candidates.setdefault(f"{one.arm} {one.text}", _Candidate(one, rank, held, below, value))
     return _greedy(list(candidates.values()), rarity, whole, most)
 
 
@@ -388,7 +422,7 @@ def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
     """In a document of another name, a sentence must have the names, and more of the question."""
     if not support.must_say:
         return True
-    said = vocabulary(f"{one.text} {one.columns}").every
+    said = vocabulary(f"{one.text} {one.columns} {one.arm}").every
     names = {form for name in support.must_say for form in name.forms}
     return all(not said.isdisjoint(name.forms) for name in support.must_say) and bool(
         asked.facts or (said & asked.wanted) - names
@@ -396,7 +430,7 @@ def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
 
 
 def _held(one: Sentence, wanted: frozenset[str], numbers: frozenset[str]) -> frozenset[str]:
-    held = vocabulary(f"{one.text} {one.columns}").every & wanted
+    held = vocabulary(f"{one.text} {one.columns} {one.arm}").every & wanted
     if numbers:
         ranges = [(float(low), float(high)) for low, high in _RANGE.findall(one.text)]
         held |= {
@@ -437,8 +471,9 @@ def _read_on(asked: _Asked, chosen: Sequence[_Candidate]) -> Iterator[tuple[str,
         sentence = one.sentence
         before = sentence.announced if asked.sides else ""
         after = "" if asked.sides or _goes_on_to_another(asked, sentence) else sentence.following
-        for text in (before, sentence.columns, sentence.text, after):
-            if text and (text, one.rank) not in said:
+        for text in (before, sentence.columns, sentence.arm, sentence.text, after):
+            is_own = sentence.arm and text != sentence.columns  # two arms may have the same value
+            if text and (is_own or (text, one.rank) not in said):
                 said.add((text, one.rank))
                 yield text, one.rank
 
@@ -446,6 +481,8 @@ def _read_on(asked: _Asked, chosen: Sequence[_Candidate]) -> Iterator[tuple[str,
 def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:
     """Whether the next sentence has a code or drug that neither this one nor the question has."""
     if asked.is_dose and RADIATION.search(one.following):
+        return True
+    if "children" in asked.people and _ADULTS.search(one.following):
         return True
     known = vocabulary(f"{asked.question} {one.text}").every | asked.drugs
     named: list[str] = []

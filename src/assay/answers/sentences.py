@@ -3,7 +3,8 @@
 A sentence is whole: lines that were broken within one are joined, and what the edge of a chunk cut
 off is left out. A row of a table is a sentence with the names of its columns. Headings, captions
 and titles are no answers, but say what the sentences below them are about. A criterion of a trial
-keeps the heading that says whether it includes or excludes.
+keeps the heading that says whether it includes or excludes, and a value of a trial's results what
+was measured, in which arm, and how.
 """
 
 from __future__ import annotations
@@ -31,6 +32,14 @@ _CUT = 80  # characters of a last line that was cut off
 _SAYS_SOMETHING = 5  # words of a line that stands alone
 _CUT_OFF = "(),;:%"  # no sentence begins so
 _TITLE_CASE = 0.6
+_MEASURE = "Outcome Measurement"
+_ARM = "Arm/Group Title"
+_UNIT = "Unit of Measure"
+_OF_BLOCK = re.compile(
+    rf"(?P<key>{_MEASURE}|{_ARM}|Arm/Group Description|Results \d+|Time frame|{_UNIT}"
+    r"|Overall Number of Participants Analyzed):\s*(?P<rest>.*)",
+    re.IGNORECASE,
+)
 _ENDED = (".", "!", "?", ";", "%", ")")
 
 
@@ -40,6 +49,7 @@ class Sentence:
 
     ``following`` is the sentence after it in the same paragraph. ``side`` is what the heading above
     a criterion says of it, ``announced`` that heading. ``paragraph`` is all that it stands in.
+    A value of a trial's results has its ``arm``, and what was measured for its columns.
     """
 
     text: str
@@ -49,6 +59,7 @@ class Sentence:
     side: Side | None = None
     announced: str = ""
     paragraph: str = ""
+    arm: str = ""
 
 
 def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
@@ -62,10 +73,14 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
     found: list[Sentence] = []
     context, columns = chunk.title, ""
     side, announced = side_at_start(chunk, others), ""
+    values = _take_values(lines)
     for at, line in enumerate(lines):
         if (said := side_of_heading(line)) is not None:
             side, announced = said, ""
-        if "|" in line:
+        if at in values:
+            measure, arm, value = values[at]
+            found.append(Sentence(value, context, measure, arm=arm))
+        elif "|" in line:
             if _is_header(lines, at):
                 columns = line
             else:
@@ -83,6 +98,35 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
                 if is_of_registry(text):
                     side, announced = Side.INCLUSION, ""
                 found.append(Sentence(text, context, "", after, side, announced, line))
+    return found
+
+
+def _take_values(lines: list[str]) -> dict[int, tuple[str, str, str]]:
+    """The values of a trial's results, by line: what was measured, the arm, how with the value.
+
+    Lines that go into the value above them become empty.
+    """
+    found: dict[int, tuple[str, str, str]] = {}
+    measure, arm, before, key, value = "", "", "", "", -1
+    for at, line in enumerate(lines):
+        match = _OF_BLOCK.match(line)
+        if match is None:
+            if key == _MEASURE.lower() and line and not measure:
+                measure = line
+            elif value >= 0 and line:  # one of several values
+                found[value] = (measure, arm, f"{found[value][2]} {line}")
+                lines[at] = ""
+            before = line or before
+            continue
+        key, value = match["key"].lower(), -1
+        if key == _MEASURE.lower():
+            measure, arm = match["rest"], ""
+        elif key == _ARM.lower():
+            arm = line
+        elif key == _UNIT.lower() and arm:
+            value = at
+            found[at] = (measure, arm, " ".join(f"{before} {line}".split()))
+        before = ""
     return found
 
 

@@ -213,9 +213,19 @@ class Desk:
         """How far the two agree."""
         return agreement(self.round, self.items, self.grades())
 
-    def report(self) -> dict[str, Any]:
-        """The agreement, and what is still open, as JSON."""
+    def report(self, person: str = "") -> dict[str, Any]:
+        """The agreement, and what is still open, as JSON; for nobody who is still judging."""
+        if self.open_items():
+            self._refuse_judge(person)
         return {**self.agreement().to_dict(), "open": self.open_items()}
+
+    def _refuse_judge(self, person: str) -> None:
+        if person.casefold() in map(str.casefold, self.round.annotators):
+            raise UsageError(
+                f"{person} judges in {self.round.round_id} and must not see the other's grades",
+                hint="a third person decides, or chooses a rule: "
+                "assay testset adjudicate --rule mean-down --as NAME",
+            )
 
     def decisions(self) -> tuple[Decision, ...]:
         """What was decided."""
@@ -226,12 +236,7 @@ class Desk:
 
         None: the caller has made sure of that, or only counts.
         """
-        if person is not None and person.casefold() in map(str.casefold, self.round.annotators):
-            raise UsageError(
-                f"{person} judges in {self.round.round_id} and must not see the other's grades",
-                hint="a third person decides, or chooses a rule: "
-                "assay testset adjudicate --rule mean-down --as NAME",
-            )
+        self._refuse_judge(person or "")
         items = {item.key: item for item in self.items}
         texts = {query.query_id: query.query_text for query in self.queries}
         comments: dict[ItemKey, list[str]] = {}

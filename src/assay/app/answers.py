@@ -97,7 +97,7 @@ def answer_from(workspace: Workspace, question: str, response: SearchResponse) -
     answerer = workspace.answerer
     # a drug that is misspelt is not told from others by its name, so nobody may answer
     misspelt = response.did_you_mean and not response.searched_for
-    nothing = response.nothing_about if response.withheld or misspelt else ""
+    nothing = response.nothing_about if response.withheld or misspelt else response.only_mentioned
     asked = response.searched_for or question
     found = guarded(answerer, asked, response.passages(), nothing)
     answered, checked = found.answer, found.numbers

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from assay.app import index as indexes
 from assay.app.engine import Progress, silent
-from assay.app.layout import SQLITE
+from assay.app.keys import list_keys
+from assay.app.layout import SQLITE, Layout
 from assay.app.workspace import Workspace
 from assay.model.codec import flat
 from assay.store import backup as archives
@@ -43,6 +44,7 @@ class BackupWritten:
 class Restored:
     """A workspace that was put back; ``generation`` is None where no index was written.
 
+    ``valid_keys`` is how many keys open it now, also such as were revoked after the backup.
     ``on_server`` is what was on a PostgreSQL server and has to come from a dump of it.
     """
 
@@ -55,6 +57,7 @@ class Restored:
     database: DatabaseKind
     holds: Mapping[str, int]
     on_server: tuple[str, ...]
+    valid_keys: int = 0
 
 
 def back_up(workspace: Workspace, target: Path, *, vectors: bool = False) -> BackupWritten:
@@ -98,6 +101,7 @@ def restore(
         manifest.database,
         manifest.holds,
         _on_server(manifest),
+        sum(key.state == "active" for key in list_keys(Layout(settings.home))),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +15,14 @@ from assay import extras
 from assay.app import index as indexes
 from assay.app.engine import Progress, lacking_models, made_by, silent, words_only
 from assay.app.rows import Fields, document_rows, renamed
-from assay.errors import AssayError, InputError, MissingFileError, PlacedError, UsageError
+from assay.errors import (
+    AssayError,
+    InputError,
+    LimitError,
+    MissingFileError,
+    PlacedError,
+    UsageError,
+)
 from assay.model.document import DocumentRow, StoredDocument
 
 if TYPE_CHECKING:
@@ -42,7 +50,8 @@ class DocumentsWritten:
     """What became of documents; ``generation`` of the index has it, None where none was written.
 
     ``failed`` counts files and documents that could not be read and were passed over, and
-    ``problems`` says what was wrong with the first of them.
+    ``problems`` says what was wrong with the first of them. ``left_out`` names every file that is
+    in no known format, empty or beside the others, and was not read.
     """
 
     added: int
@@ -53,6 +62,7 @@ class DocumentsWritten:
     generation: int | None
     failed: int = 0
     problems: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def list_documents(workspace: Workspace, *, limit: int = 50, offset: int = 0) -> DocumentPage:
@@ -130,9 +140,11 @@ def ingest(
             note(f"indexed {words_only(lacking)}")
     problems: list[str] = []
     withdrawn: list[str] = []
+    left_out: list[str] = []
 
     def told(step: Step) -> None:
         withdrawn.extend(step.withdrawn)
+        left_out.extend(step.left_out)
         if step.problem:
             problems.append(step.problem)
         elif step.note:
@@ -162,7 +174,12 @@ def ingest(
         if stored := workspace.store.last_change() - before:
             stopped(stored)
         raise
-    return replace(made, failed=len(problems), problems=tuple(problems[:MOST_PROBLEMS]))
+    return replace(
+        made,
+        failed=len(problems),
+        problems=tuple(problems[:MOST_PROBLEMS]),
+        left_out=tuple(left_out),
+    )
 
 
 def add_documents(
@@ -195,11 +212,12 @@ def add_documents(
                 keep_going=keep_going,
                 progress=progress,
             )
-            return replace(
-                made, problems=tuple(text.replace(f"{folder}/", "") for text in made.problems)
-            )
-        except PlacedError as error:
-            raise InputError(error.message.replace(f"{folder}/", ""), hint=error.hint) from None
+            told = tuple(_as_given(text, path) for text in made.problems)
+            return replace(made, problems=told, left_out=())
+        except (PlacedError, LimitError) as error:
+            kind = LimitError if isinstance(error, LimitError) else InputError
+            hint = _as_given(error.hint, path) if error.hint else None
+            raise kind(_as_given(error.message, path), hint=hint) from None
 
 
 def add(
@@ -229,6 +247,17 @@ def delete(
         if not isinstance(one, str):
             raise UsageError(f"the id of a document is text, not {type(one).__name__}")
     return assay.delete_documents(ids, progress)
+
+
+def _as_given(text: str, path: Path) -> str:
+    """What was said of a line of the file, said of a document that was given."""
+    from assay.ingest.columns import NAME_FIELDS
+    from assay.ingest.watch import SKIP_EMPTY
+
+    said = re.sub(rf"{re.escape(str(path))}:(\d+)", r"document \1", text)
+    said = said.replace(str(path), "the documents")
+    said = said.replace(NAME_FIELDS, "give it a doc_id, or name its fields")
+    return said.replace(SKIP_EMPTY, "pass it over with keep_going")
 
 
 def _line(row: Mapping[str, Any], number: int) -> str:

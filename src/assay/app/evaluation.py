@@ -800,7 +800,7 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
     else:
         again = replace(
             request,
-            retriever=info.config.get("retriever"),
+            retriever=request.retriever or info.config.get("retriever"),
             rank_by=request.rank_by or info.config.get("rank_by"),
             timeout_s=request.timeout_s or info.config.get("timeout_s"),
             concurrency=info.config.get("concurrency", 1),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 SQLITE = "sqlite"
+_UNFIT = re.compile(r"[^A-Za-z0-9_.:#+-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,10 @@ class Layout:
     def jobs_lock(self) -> Path:
         """What the one service that works on jobs holds."""
         return self.home / "jobs"
+
+    def report(self, name: str) -> Path:
+        """The file of a report; ids in its name may be a stranger's, and never lead elsewhere."""
+        return self.reports / _UNFIT.sub("_", name)[-200:].lstrip(".")
 
     def test_set(self, name: str) -> Path:
         """The file of a test set of this workspace."""

@@ -70,6 +70,11 @@ def restore(
         return
     counts = _counts(restored.documents, restored.runs, restored.holds, restored.on_server)
     emit_text(f"{restored.home}: {counts}, as of {restored.created_at}")
+    if restored.valid_keys:
+        note(
+            f"note: {counted(restored.valid_keys, 'key', 'is')} valid again as of the backup, also "
+            "such as were revoked since: assay keys list shows them, assay keys revoke ends one"
+        )
     if restored.on_server:
         note(
             f"note: {_list(restored.on_server)} were on a PostgreSQL server and are not in this "

@@ -12,12 +12,12 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from assay.cli.streams import complain, is_utf8
+from assay.cli.streams import complain, is_utf8, printable, printable_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 PIPE_WIDTH = 120  # columns where there is no terminal
 
@@ -28,11 +28,16 @@ def emit_json(value: object) -> None:
 
     ascii_only = not is_utf8(sys.stdout.encoding)
     text = json.dumps(encode(value), allow_nan=False, ensure_ascii=ascii_only)
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{printable_json(text)}\n")
 
 
 def emit_text(text: str) -> None:
-    """Write a text to stdout with a newline at its end."""
+    """Write a text to stdout with a newline at its end; what would steer a terminal is escaped."""
+    sys.stdout.write(f"{printable(text)}\n")
+
+
+def emit_data(text: str) -> None:
+    """Write a file to stdout as it is, for another program to read."""
     sys.stdout.write(f"{text}\n")
 
 
@@ -70,10 +75,20 @@ def stderr_console(color: str = "auto") -> Console:
 @cache
 def _console(color: str, *, stderr: bool, width: int | None = None) -> Console:
     from rich.console import Console
+    from rich.segment import Segment
+
+    class Escaping(Console):
+        """Escapes foreign text on its way out; styles are added later."""
+
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for one in super().render(renderable, options):
+                yield one if one.control else Segment(printable(one.text), one.style)
 
     stream = sys.stderr if stderr else sys.stdout
     fixed_width = None if stream.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
-    return Console(
+    return Escaping(
         stderr=stderr,
         width=width or fixed_width,
         force_terminal=True if color == "always" else None,

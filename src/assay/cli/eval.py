@@ -10,7 +10,7 @@ import typer
 from assay import limits
 from assay.app.evaluation import REQUEST_OPTIONS
 from assay.cli.connection import connected, refuse_remote
-from assay.cli.console import emit_json, emit_text, note
+from assay.cli.console import emit_data, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import (
     DEGRADED,
@@ -441,7 +441,7 @@ def export(
         else json_run(rankings.outcomes)
     )
     if output is None:
-        emit_text(text)
+        emit_data(text)
     else:
         write_atomically(output.absolute(), (text + "\n").encode())
 
@@ -873,11 +873,11 @@ def publish(
 
 
 def _write_reports(settings: "Settings", name: str, pages: Mapping[str, str]) -> None:
-    """Write the same report in several forms; run ids are ours, so they may be file names."""
+    """Write the same report in several forms."""
     from assay.app.layout import Layout
 
     for ending, text in pages.items():
-        place = Layout(settings.home).reports / f"{name}{ending}"
+        place = Layout(settings.home).report(f"{name}{ending}")
         write_atomically(place, text.encode())
         note(f"wrote {place}")
 

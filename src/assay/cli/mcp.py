@@ -16,6 +16,7 @@ def command(ctx: typer.Context) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     with connected(ctx) as assay:
         assay.require()
+        assay.test_sets()  # a service that does not answer is told now, not to the assistant
         with os.fdopen(os.dup(1), "wb") as outgoing:
             os.dup2(2, 1)  # whatever else is printed must not stand between messages
             Server(assay, sys.stdin.buffer, outgoing).run()

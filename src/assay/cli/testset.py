@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.connection import connected
-from assay.cli.console import emit_columns, emit_json, emit_text, note
+from assay.cli.console import emit_columns, emit_data, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag, configuration, refuse_server
 from assay.plural import counted, share_of
@@ -323,7 +323,7 @@ def export(
             f"{form} makes {counted(len(exported.files), 'file')}", hint="name a folder: --output"
         )
     if output is None:
-        emit_text(next(iter(exported.files.values())).rstrip("\n"))
+        emit_data(next(iter(exported.files.values())).rstrip("\n"))
         return
     written = exported.write(output)
     if json_output:

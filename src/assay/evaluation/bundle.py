@@ -46,6 +46,7 @@ from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.codec import decode, encode
+from assay.model.document import check_id
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
 from assay.plural import counted
@@ -205,6 +206,8 @@ def figures_of_run(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 def report_name(run_id: str) -> str:
     """The file of a bundle that reports on a run."""
+    if run_id != "*":
+        check_id(run_id, "run id")  # it may be a stranger's, and becomes a file
     return f"report-{run_id}.md"
 
 

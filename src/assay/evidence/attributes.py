@@ -29,20 +29,23 @@ _MONEY = r"\b(?:dollars?|euros?|pounds? sterling|USD|EUR|GBP|CHF)\b"
 
 _NUMBER = (
     r"(?:(?:\d[\d,.\u00b7]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve"
-    r"|half(?: an?)?|single))(?:[\s\u00a0]+(?:million|thousand))?)"
+    r"|half(?: an?)?|single))(?:[\s\u00a0]+(?:billion|million|thousand))?)"
 )
 _GIVEN = (
-    r"(?:mg|milligrams?|g|grams?|[mµμu]c?g|micrograms?|ng|ml|millilit(?:er|re)s?|m?iu|units?|u|meq|mmol|mci"
-    r"|mbq|tablets?|tabs?|capsules?|caps|caplets?|puffs?|inhalations?|actuations?|drops?|sprays?"
+    r"(?:mg|milligrams?|g|gm|grams?|[mµμu]c?g|micrograms?|ng|ml|millilit(?:er|re)s?|[mk]?ius?"
+    r"|i\.\s?u\.|(?:international\s+)?units?|u|cfu|meq|mmol|[mµμ]ci|[kmg]bq|tablets?|tabs?|capsules?|caps|caplets?|puffs?|inhalations?|actuations?|drops?|sprays?"
     r"|teaspoon\w*|tablespoon\w*|patch(?:es)?|injections?|vials?|ampoules?|lozenges?|sachets?"
     r"|suppositor\w+|capfuls?|scoops?|pills?|applications?|doses)"
 )
 _MIXED = (
     r"(?:%|percent)\s+(?:\w+\s+)?(?:cream|foam|gel|lotion|ointment|solution|drops|shampoo|spray)"
 )
-_NO_CONCENTRATION = r"(?!\s*/\s*(?:[dµμm]?l|min)\b)(?![^\W_])"
+_NO_CONCENTRATION = (
+    r"(?!\s*(?:/|\bper\b)\s*(?:100\s*)?(?:[dµμmn]?l|min|(?:deci|micro|milli)?lit(?:er|re)|mol|g)\b)"
+    r"(?![^\W_])"
+)
 _AMOUNT = rf"{_NUMBER}[\s\u00a0-]*(?:{_GIVEN}{_NO_CONCENTRATION}|{_MIXED})"
-_RADIATION = rf"{_NUMBER}\s*c?gy\b"
+_RADIATION = rf"{_NUMBER}[\s\u00a0-]*(?:c?gy|gr[ae]ys?)\b"
 _TIME = (
     rf"{_NUMBER}(?:\s*(?:to|and|or|-|\u2013|±)\s*[\d.]+)?[\s\u00a0-]*"
     r"(?:hours?|hrs?|h|days?|d|min(?:utes?)?|weeks?|months?)\b"
@@ -55,23 +58,27 @@ _MOST = (
     r"\b(?:max\w*|exceed\w*|up to|(?:no|not) more than|at most|limit\w*|greater than|higher than"
     r"|above|ceiling|ranges?|ranging)\b"
 )
+_YEARS = r"(?:years?|yrs?|months?)"
 _INCIDENTAL = (
     r"(?:[- ](?:adjust|compar|conversion|delay|dense|depend|escalat|find|form|group|increas"
     r"|interrupt|level|limit|modif|proportion|reduc|relat|respon|titrat)\w*)"
 )
 _DOSE = (
     r"(?<![-\w])(?:dos(?:e|es|age|ages|ing)|posology)\b(?!" + _INCIDENTAL + r")"
-    r"|(?<!by )\bhow (?:much(?! (?:did|does|do|was|were|is|are|more|less)\b)"
+    r"|(?<!by )\bhow (?:much(?! (?:did|does|do|was|were|is(?! in (?:an?|each|every|one)\b)|are|more"
+    r"|less)\b)"
     r"|many (?:mg|milligrams|mcg|micrograms|m?iu|units|tablets|capsules|pills))\b"
 )
 _NO_DOSE = (
     r"\b(?:miss\w*|forg[eo]t\w*|skip\w*|overdos\w*|radi(?:ation|otherapy)|gy|forms?|response|reduced?|cost"
     r"|more|compar\w*|adverse|side effects?|interact\w*|percent\w*|days?)\b"
 )
-_ASKS_DOSE = (
-    rf"\A(?!\W*(?:why|when|does|do|did|is|are|was|were|can|should|which|who|whose|has|have"
-    rf"|how (?!much|many))\b)(?!.*{_NO_DOSE}).*(?:{_DOSE})"
+_ASKS_HOW_MUCH = (
+    r"\A(?!\W*(?:why|when|does|do|did|is|are|was|were|can|should|which|who|whose|has|have"
+    r"|how (?!much|many))\b)"
 )
+_ASKS_DOSE = rf"{_ASKS_HOW_MUCH}(?!.*{_NO_DOSE}).*(?:{_DOSE})"
+_IRRADIATED = r"\b(?:radiation|radiotherapy|irradiation|brachytherapy|c?gy|gr[ae]ys?)\b"
 
 
 class Attribute(NamedTuple):
@@ -132,6 +139,13 @@ ATTRIBUTES = (
     ),
     DOSE,
     _attribute(
+        "a dose of radiation",
+        rf"{_ASKS_HOW_MUCH}(?=.*{_IRRADIATED})(?!.*\b(?:response|reduced?|adverse|side effects?)\b)"
+        rf".*(?:{_DOSE}|\bhow many c?(?:gy|gr[ae]ys?)\b)",
+        rf"(?i:{_RADIATION})",
+        "dose dosage dosing radiation radiotherapy gy",
+    ),
+    _attribute(
         "a maximum",
         rf"(?=.*\bmax(?:im(?:um|al))?\b)(?:{_ASKS_DOSE})",
         rf"(?i:{_MOST}.{{0,80}}?{_AMOUNT}|{_AMOUNT}.{{0,40}}?\b(?:max\w*|(?:at|the) most)\b"
@@ -150,6 +164,24 @@ ATTRIBUTES = (
         r"\A\W*(?:can|may|should|could) (?:women|men|a (?:wo)?man|females?|males?)\b",
         r"(?i:\b(?:wo)?m[ae]n\b|\b(?:fe)?males?\b|pregnan)",
     ),
+    _attribute(
+        "a schedule",
+        r"\bhow (?:often|frequently|many times (?:an?|per|each) (?:day|week|month|year))\b.*"
+        r"\b(?:administered|applied|dosed|given?|infused|inhaled|injected|instilled|received?|swallowed"
+        r"|taken?|used?)\b",
+        r"(?i:\b(?:once|twice|thrice|daily|weekly|monthly|yearly|nightly|hourly|every|[bt]id|q[di]d?|qhs"
+        r"|(?:per|an?|each) (?:day|week|month|year|night|morning|evening)|q\s?\d{1,2}\s?[hdwm]"
+        r"|days? \d|[\w-]+ times)\b|/\s?(?:day|d|week|wk|month)\b|\b[bt]\.i\.d|\bq\.\s?d)",
+        "often frequently times taken take given give administered used use",
+    ),
+    _attribute(
+        "an age",
+        r"\bhow old\b|\b(?:minimum|maximum|what) ages?\b",
+        rf"(?i:\bage[ds]?\b[^.;]{{0,40}}\d|\d\s*{_YEARS}[- ](?:old|of age)|\d\s*{_YEARS}"
+        rf" (?:and|or) (?:older|over|above|younger)|(?:[<>\u2264\u2265]=?|at least|over|older than)"
+        rf"\s*\d+\s*{_YEARS}(?! (?:ago|after|before|post|prior|since)))",
+        "old age aged year minimum maximum",
+    ),
     _ratio("hazard ratio", "HR"),
     _ratio("odds ratio", "OR"),
     _ratio("relative risk", "RR"),
@@ -163,20 +195,32 @@ CALLED_BY_NAME = re.compile(
 
 _SPELLED = ("", "", "two", "three", "four", "five", "six", "seven", "eight")
 _EVERY = re.compile(
-    rf"\bevery (\d{{1,2}}|{'|'.join(filter(None, _SPELLED))}) (hour|day|week|month|year)s?\b",
+    rf"\bevery (\d{{1,2}}|{'|'.join(filter(None, _SPELLED))}) (hour|day|week|month|year)s?\b"
+    r"|\bq\s?(\d{1,2})\s?([hdwmy])\b",
     re.IGNORECASE,
 )
+_UNITS = {unit[0]: unit for unit in ("hour", "day", "week", "month", "year")}
+_IN_A_WEEK = 7
 
 
 def _interval(match: re.Match[str]) -> Attribute:
-    """What is given at this interval: every 6 months, every six months, Q6M."""
-    said, unit = match[1].lower(), match[2].lower()
+    """What is given at this interval: every 3 weeks, every three weeks, Q3W, every 21 days."""
+    said = (match[1] or match[3]).lower()
+    unit = (match[2] or _UNITS[match[4].lower()]).lower()
     number = _SPELLED.index(said) if said in _SPELLED else int(said)
+    often = [_forms(number, unit)]
+    if unit == "week":
+        often.append(_forms(number * _IN_A_WEEK, "day"))
+    elif unit == "day" and number % _IN_A_WEEK == 0:
+        often.append(_forms(number // _IN_A_WEEK, "week"))
+    return Attribute(match[0], _EVERY, re.compile("|".join(often), re.IGNORECASE))
+
+
+def _forms(number: int, unit: str) -> str:
     forms = [str(number), *_SPELLED[number : number + 1]]
     if number == 2:
         forms.append("other")
-    often = rf"\b(?:{'|'.join(filter(None, forms))})[- ]{unit}|\bq\s?{number}\s?{unit[0]}"
-    return Attribute(match[0], _EVERY, re.compile(often, re.IGNORECASE))
+    return rf"\b(?:{'|'.join(filter(None, forms))})[- ]{unit}|\bq\s?{number}\s?{unit[0]}"
 
 
 AMOUNT = re.compile(_AMOUNT, re.IGNORECASE)

@@ -37,8 +37,18 @@ _ASKS_IN = re.compile(
     r"\b(?:eligible|included|qualif\w+)\b",
     re.IGNORECASE,
 )
+_MEASURED = (
+    r"(?:ages?|albumin|bilirubin|bmi|counts?|creatinine|fraction|ferritin|ha?emoglobin|hba1c|levels?"
+    r"|neutrophils?|platelets?|pressure|scores?|status|values?)"
+)
+_TO_ENTER = r"to (?:be (?:eligible|enrol\w+|included)|enrol|enter|join|participate|take part)"
 _ASKS_BOTH = re.compile(
-    r"\beligibility\b|\b(?:entry|enrol?lment|selection) criteria\b|\beligible for (?:the )?"
+    r"\b(?:how (?:old|many|high|low|long)|what|which)\b.*\bdid\b.*\b(?:need|have) to (?:be|have)\b"
+    r"|\bhow old must\b|\bhow many\b.* (?:an?|per) (?:day|week|month|year) (?:was|were) required\b"
+    rf"|\b(?:what|which)\b.*\b{_MEASURED}\b.*\b(?:was|were|did)\b.*\b(?:allow|need|permit|requir)\w*"
+    rf"|\b(?:had|have|needed|need|required) {_TO_ENTER}"
+    r"|\b(?:minimum|maximum|lowest|highest) ages?\b.*\b(?:trial|study|NCT\d{8})"
+    r"|\beligibility\b|\b(?:entry|enrol?lment|selection) criteria\b|\beligible for (?:the )?"
     r"(?:[\w-]+ )?(?:trial|study)\b",
     re.IGNORECASE,
 )
@@ -123,6 +133,18 @@ def side_at_end(chunk: Chunk, others: Sequence[Chunk] = ()) -> Side | None:
         if side := side_of_heading(line.strip()):
             return side
     return side_at_start(chunk, others)
+
+
+def without_exclusions(chunk: Chunk, others: Sequence[Chunk] = ()) -> str:
+    """The text of a chunk of criteria without those that keep patients out; of others, all."""
+    if chunk.section_label != _SECTION:
+        return chunk.text
+    side, kept = side_at_start(chunk, others), list[str]()
+    for line in chunk.text.splitlines():
+        side = side_of_heading(line.strip()) or side
+        if side is not Side.EXCLUSION:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _begins_section(chunk: Chunk) -> bool:

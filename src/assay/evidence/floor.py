@@ -6,10 +6,12 @@ are below the floor: a logistic model of the signals in ``confidence.py``, fitte
 that a collection can serve from those on other subjects. ``bench/answer_gate.py`` fits it and
 prints how well it does (design/036). A dense model without weights is judged by words alone.
 
-Who asks for the doses or adverse events of a drug is not served by a trial of another drug that
-mentions it. Interactions and contraindications are of two drugs; the label of either has them.
+Who asks for the doses or adverse events of a drug is hardly served by a trial of another drug that
+mentions it: that is said, and the results are shown. Interactions and contraindications are of two
+drugs; the label of either has them.
 
-A short query that names no drug is served by a passage that has all of it (``together.py``).
+A short query that names no drug is served by a passage that has all of it (``together.py``). Of
+what stands side by side in a passage, nothing else is asked: it is there.
 """
 
 from __future__ import annotations
@@ -34,12 +36,14 @@ from assay.evidence.confidence import (
     signals,
     words_of,
 )
-from assay.evidence.gather import called_in, is_of_another, names_of_document
-from assay.evidence.terms import names_nothing
+from assay.evidence.gather import called_in, is_alias, is_of_another, names_of_document, was_given
+from assay.evidence.terms import ORGANS, Term, names_nothing
 from assay.evidence.together import (
     NO_INDEX,
     SHORT,
     Index,
+    has_all,
+    has_side_by_side,
     only_mentioned,
     things_asked,
     why_apart,
@@ -47,14 +51,13 @@ from assay.evidence.together import (
 from assay.model.answers import Passage
 from assay.model.sections import section_of
 
-FLOOR = 0.05
-FLOOR_OF_WORDS = 0.02  # words alone tell less
+SHOWN = 0.1  # how sure it is at least where something is shown as being about the query
+FLOOR = 0.05  # and at most where nothing is
 # what is said of a drug in documents about it, by the intents of a query (``data/intents.yaml``)
 OF_ITS_OWN = frozenset({"adverse_events", "contraindications", "dosage", "indications", "warnings"})
 CONTRAINDICATIONS = "contraindications"
 UNIT = 2  # letters
 MOST = 0.8
-HALF = 0.5  # a passage with so many of the key words is about the query, however far its meaning
 TOPIC_BY_WORDS = Weights(0.0, 4.90, 3.49, -5.23)
 TOPIC_BY_MODEL: Mapping[str, Weights] = {
     "assay-bio": Weights(29.01, 4.29, 0.0, -23.74),
@@ -67,12 +70,14 @@ TOPIC_BY_MODEL: Mapping[str, Weights] = {
 class Judged:
     """How sure it is that something is about a query; ``nothing`` says in words that nothing is.
 
-    ``missing`` are the names in the query that nothing found has.
+    ``missing`` are the names in the query that nothing found has. ``only_mentioned`` says in words
+    that passages mention what is asked about, and that none is about it.
     """
 
     confidence: float | None
     nothing: str = ""
     missing: tuple[str, ...] = ()
+    only_mentioned: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +130,34 @@ def judge(
     if not best:
         return Judged(None)
     read = signals(query, best)
+    found = _judged(
+        query, best, dense_model, synonyms, intents, content=content, index=index, read=read
+    )
+    if not found.nothing or not has_side_by_side(query, index.with_words(best)):
+        return found
+    sure = topic(read, dense_model)
+    asked = things_asked(query, content.others)
+    if mentioned := only_mentioned(query, asked, best, index, intents):
+        return Judged(_below(sure), only_mentioned=mentioned)
+    return Judged(max(sure, SHOWN))
+
+
+def _judged(
+    query: str,
+    best: Sequence[Passage],
+    dense_model: str,
+    synonyms: Sequence[str],
+    intents: Collection[str],
+    *,
+    content: Content,
+    index: Index,
+    read: Signals,
+) -> Judged:
+    """The same by names and words, wherever these stand."""
     sure = topic(read, dense_model)
     asked = things_asked(query, content.others) if content.is_plain else ()
+    is_plain = content.is_plain
+    strange = any(not content.others(word) for word in content.unknown)
     if meant := _says_most(synonyms, best):  # which is what the words of the query mean
         content = NO_CONTENT
     if lacking := _lacking(content, sure):
@@ -138,27 +169,41 @@ def judge(
     names = [name for name in names_asked(query, known) if name.kind is not Kind.PEOPLE]
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
     called = [name for name in names if _is_called(name, best)]
-    there = [*called, *(name for name in names if _is_met(name, serving))]
-    alone = len(asked) < 2  # a name is looked up wherever it stands
-    is_there = any(map(_is_certain, there if alone else called)) or (meant and alone)
+    met = (n for n in names if _is_met(n, serving) or _was_given(query, n, best))
+    there = [*called, *met]
+    # a name is looked up wherever it stands; everyday words beside a drug ask something of it
+    alone = len(asked) < 2 or (len(names) < 2 and not any(map(_is_subject, asked)))
+    enough = there if alone else called
+    if is_plain and sure < SHOWN and not has_all(query, index.with_words(serving), there):
+        enough, meant = called, meant and not strange  # a name among words that nothing here has
+    is_there = any(map(_is_certain, enough)) or (meant and alone)
     if is_there or names_nothing(query):
-        return Judged(max(sure, FLOOR))
+        return Judged(max(sure, SHOWN))
     missing = () if there or _has_any(synonyms, best, serving) else _missing(names, sure)
     if missing and not any(map(index.is_called, missing)):
-        reason, texts = _about(missing, best), tuple(name.text for name in missing)
-        return Judged(_below(sure), reason, texts)
-    if apart := why_apart(asked, sure, best, index) or only_mentioned(
-        query, asked, best, index, intents
-    ):
+        return _without(missing, index.with_words(best), sure)
+    if apart := why_apart(asked, sure, best, index):
         return Judged(_below(sure), apart)
-    floor = FLOOR_OF_WORDS if _weights(read, dense_model) is TOPIC_BY_WORDS else FLOOR
-    return _judged_by_words(content, read, sure, floor, best)
+    if mentioned := only_mentioned(query, asked, best, index, intents):
+        return Judged(_below(sure), only_mentioned=mentioned)
+    by_words = index.with_words(best)
+    # of "this OR that", one of the words is enough
+    has_words = has_all(query, by_words) if is_plain else read.covered > 0.0
+    return _judged_by_words(content, sure, by_words, has_words=has_words or read.covered == 1.0)
 
 
-def _about(missing: Sequence[Name], best: Sequence[Passage]) -> str:
-    mentioned = any(_is_met(name, best) for name in missing)
-    named = " or ".join(name.text for name in missing)
-    return f"nothing here is about {named}{', which is only mentioned' if mentioned else ''}"
+def _without(missing: Sequence[Name], passages: Sequence[Passage], sure: float) -> Judged:
+    """What is said of names of which no document is, whether or not passages mention them."""
+    texts = tuple(name.text for name in missing)
+    reason = f"nothing here is about {' or '.join(texts)}"
+    if any(_is_met(name, passages) for name in missing):
+        return Judged(_below(sure), only_mentioned=f"{reason}, which is only mentioned")
+    return Judged(_below(sure), reason, texts)
+
+
+def _is_subject(one: Term) -> bool:
+    """Whether a thing is a subject beside a drug: a disease, a compound, a kind."""
+    return one.is_specific or bool(one.near) or one.kind is not None
 
 
 def _is_certain(name: Name) -> bool:
@@ -173,16 +218,16 @@ def _missing(names: Sequence[Name], sure: float) -> Sequence[Name]:
 
 
 def _judged_by_words(
-    content: Content, read: Signals, sure: float, floor: float, passages: Sequence[Passage]
+    content: Content, sure: float, passages: Sequence[Passage], *, has_words: bool
 ) -> Judged:
     """Whether passages are near enough to a query that names nothing which is missing."""
     if _is_without_rarest(content, sure, passages):
         return Judged(_below(sure), f"nothing here seems to be about {content.rarest}")
-    if sure >= floor:
+    if sure >= SHOWN:
         return Judged(sure)
-    if read.covered >= HALF and content.unknown.keys().isdisjoint(content.words):
-        return Judged(floor)
-    return Judged(sure, "nothing here seems to be about this")
+    if has_words:
+        return Judged(SHOWN)
+    return Judged(_below(sure), "nothing here seems to be about this")
 
 
 def _below(sure: float) -> float:
@@ -199,7 +244,9 @@ def _lacking(content: Content, sure: float) -> tuple[str, ...]:
     unknown = {
         word: other
         for word in content.words
-        if (other := content.unknown.get(word)) is not None and other not in LIGHT
+        if (other := content.unknown.get(word)) is not None
+        and other not in LIGHT
+        and base(word) not in ORGANS  # which has another name
     }
     misspelt = [word for word, other in unknown.items() if other and is_drug(other)]
     if misspelt:
@@ -220,12 +267,13 @@ def _is_without_rarest(content: Content, sure: float, passages: Sequence[Passage
     if sure >= ENOUGH or not content.is_short or not content.rarest:
         return False
     words = analyse(content.rarest)
-    asked = frozenset((*words.terms, *words.forms))
+    others = frozenset(words.forms) | ORGANS.get(base(content.rarest), frozenset())
+    asked = others.union(words.terms)
     there = (
         words_of(one.chunk, asked) | vocabulary(names_of_document(one.chunk)).among(asked)
         for one in passages
     )
-    return not any(one.issuperset(words.terms) or not one.isdisjoint(words.forms) for one in there)
+    return not any(one.issuperset(words.terms) or not one.isdisjoint(others) for one in there)
 
 
 def topic(read: Signals, dense_model: str = "") -> float:
@@ -252,7 +300,13 @@ def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[
 
 
 def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
-    return any(name.is_in(names_of_document(one.chunk)) for one in passages)
+    return any(
+        name.is_in(names_of_document(one.chunk)) or is_alias(name, one.chunk) for one in passages
+    )
+
+
+def _was_given(query: str, name: Name, passages: Sequence[Passage]) -> bool:
+    return name.kind is Kind.DRUG and any(was_given(query, name, one.chunk) for one in passages)
 
 
 def _is_met(name: Name, passages: Sequence[Passage]) -> bool:

@@ -15,7 +15,7 @@ passages of it may have it. Who asks what a patient said is not answered by the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,13 +23,14 @@ from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.drugs import is_drug
 from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
-from assay.evidence.attributes import DOSE, attributes_asked
+from assay.evidence.attributes import AMOUNT, DOSE, attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
-from assay.evidence.criteria import sides_asked
+from assay.evidence.criteria import sides_asked, without_exclusions
 from assay.evidence.population import is_of_other_sex, without_groups
 from assay.evidence.terms import Term, lacking, subject_terms
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
+from assay.model.sections import section_of
 
 _TREATMENTS = ("drugs", "brands", "generics", "interventions")
 _CALLED = (*_TREATMENTS, "drug", "brand", "generic", "acronym")
@@ -63,6 +64,27 @@ _NO_DRUG = re.compile(
     r"|resistan\w+|sensiti[sz]\w+|sensitivity|tolerance|uptake)\b",
     re.IGNORECASE,
 )  # insulin sensitizers are not insulin
+_IN_BRACKETS = re.compile(
+    r"(?<![^\W_])((?:[A-Z]|(?=[a-z-]*\d))[\w-]+)[®™]?\s?"
+    r"\(([^\W\d_][\w-]{3,}(?: [^\W\d_]{3,})?)[®™]?\)"
+)  # a name, and one or two words
+_METHODS = frozenset(("interventions", "methods"))
+_SENTENCES = re.compile(r"\n|(?<=[.;])\s")
+_ASKS_WHAT_WAS = re.compile(r"\b(?:did|gave|got|had|received|took|was|were)\b", re.IGNORECASE)
+_RECOMMENDED = re.compile(
+    r"\b(?:recommended|approved|usual|max(?:imum|imal)?|minimum|safe)\b", re.IGNORECASE
+)
+_GIVEN = re.compile(
+    r"\b(?:administ\w+|given|received?|receiving|injected|injection|infused|infusion|induced|took|taken"
+    r"|bolus|intravenous\w*|subcutaneous\w*|oral(?:ly)?|i\.?v\.?|daily|weekly|once|twice"
+    r"|every|dose of)\b",
+    re.IGNORECASE,
+)
+_NOT_GIVEN = re.compile(
+    r"\b(?:allerg\w+|allowed|equivalent|exclu\w+|ineligib\w+|not|permitted|previous\w*|prior|prohibited"
+    r"|history of)\b",
+    re.IGNORECASE,
+)
 _OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
 _SAID = r"(?:\w+\s+){0,3}?(?:complain|describe|feel|felt|mention|report|said|say|tell|told|think)"
 _WHO_SAID = {
@@ -116,20 +138,22 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     passages = _by_speaker(question, passages)
     names = (*asked, *_specific(question, asked, passages))
     terms = _terms(question, names)
-    held = [_held(names, passage) for passage in passages]
+    alias = _aliases(names, passages)
+    held = [_held(names, passage, alias) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
     kept = [
         (passage, one)
         for passage, one in zip(passages, held, strict=True)
-        if _admissible(one, passage.chunk, strict, treatments)
+        if _admissible(question, one, passage.chunk, strict)
         and not _says_the_opposite(question, passage.chunk)
         and not is_of_other_sex(question, f"{passage.chunk.title}\n{passage.chunk.text}")
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
-    on_subject = _on_subject(terms, strict, kept)
-    unmet = () if on_subject or missing else _nearest(terms, [passage for passage, _ in kept])
+    texts = _texts_of(question, passages)
+    on_subject = _on_subject(terms, strict, kept, texts)
+    unmet = () if on_subject or missing else _nearest(terms, [texts(one.chunk) for one, _ in kept])
     kept = on_subject
     if kept and sides_asked(question) and _OF_TRIAL.search(question):
         kept = [one for one in kept if _is_trial_of(terms, one[0].chunk)]
@@ -218,8 +242,23 @@ def _asked_of_all(question: str) -> str:
     return without_groups(question) if DOSE in attributes_asked(question) else question
 
 
+def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], tuple[str, ...]]:
+    """What says which subject a passage has: a dose is not for what keeps patients out."""
+    if DOSE not in attributes_asked(question):
+        return own_texts
+    others = [one.chunk for one in passages]
+
+    def texts(chunk: Chunk) -> tuple[str, ...]:
+        return without_exclusions(chunk, others), *own_texts(chunk)[1:]
+
+    return texts
+
+
 def _on_subject(
-    terms: Sequence[Term], strict: Sequence[Name], kept: Sequence[tuple[Passage, _Held]]
+    terms: Sequence[Term],
+    strict: Sequence[Name],
+    kept: Sequence[tuple[Passage, _Held]],
+    texts_of: Callable[[Chunk], tuple[str, ...]],
 ) -> list[tuple[Passage, _Held]]:
     """The passages that have every term, by themselves or in a document of the asked name."""
     if not terms:
@@ -227,7 +266,7 @@ def _on_subject(
     texts: dict[str, list[str]] = {}
     for passage, held in kept:
         if not held.by_name.isdisjoint(strict):
-            texts.setdefault(passage.chunk.doc_id, []).extend(own_texts(passage.chunk))
+            texts.setdefault(passage.chunk.doc_id, []).extend(texts_of(passage.chunk))
     left = {doc_id: len(lacking(terms, *each)) for doc_id, each in texts.items()}
     having = {doc_id for doc_id, count in left.items() if not count}
     if having:  # the drug's own label may put half of it in other words
@@ -240,7 +279,7 @@ def _on_subject(
     return [
         (passage, held)
         for passage, held in kept
-        if passage.chunk.doc_id in having or not lacking(terms, *own_texts(passage.chunk))
+        if passage.chunk.doc_id in having or not lacking(terms, *texts_of(passage.chunk))
     ]
 
 
@@ -249,9 +288,9 @@ def _is_trial_of(terms: Sequence[Term], chunk: Chunk) -> bool:
     return not chunk.title or not lacking(terms, names_of_document(chunk))
 
 
-def _nearest(terms: Sequence[Term], passages: Sequence[Passage]) -> tuple[str, ...]:
+def _nearest(terms: Sequence[Term], texts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """What the passage with most of the terms lacks."""
-    each = (lacking(terms, *own_texts(passage.chunk)) for passage in passages)
+    each = (lacking(terms, *one) for one in texts)
     return tuple(term.text for term in min(each, key=len, default=()))
 
 
@@ -361,25 +400,73 @@ class _Held:
     by_name: frozenset[Name]
 
 
-def _held(names: Sequence[Name], passage: Passage) -> _Held:
+def _held(names: Sequence[Name], passage: Passage, alias: Mapping[str, set[Name]]) -> _Held:
     chunk = passage.chunk
     called = names_of_document(chunk)
     drugs = _NO_DRUG.sub(" ", called)
     by_name = frozenset(
         name for name in names if name.is_in(drugs if name.kind is Kind.DRUG else called)
     )
+    by_name |= alias.get(chunk.doc_id, set())
     said = (name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text))
     return _Held(by_name | frozenset(said), by_name)
 
 
-def _admissible(
-    held: _Held, chunk: Chunk, strict: Sequence[Name], treatments: frozenset[Name]
-) -> bool:
+def _aliases(names: Sequence[Name], passages: Sequence[Passage]) -> dict[str, set[Name]]:
+    """The names that documents give in brackets after a name they are called by."""
+    found: dict[str, set[Name]] = {}
+    for name in names:
+        for passage in passages:
+            if is_alias(name, passage.chunk):
+                found.setdefault(passage.chunk.doc_id, set()).add(name)
+    return found
+
+
+def is_alias(name: Name, chunk: Chunk) -> bool:
+    """Whether a passage gives a drug's name in brackets after one that its document is called by.
+
+    As in "MK-3475 (pembrolizumab)" of a trial of MK-3475.
+    """
+    if name.kind is not Kind.DRUG or not name.is_in(chunk.text):
+        return False
+    called = names_of_document(chunk)
+    return any(
+        folded(match[1]) not in LIGHT
+        and name.is_in(match[2])
+        and re.search(rf"(?<![^\W_]){re.escape(match[1])}(?![^\W_])", called, re.IGNORECASE)
+        for match in _IN_BRACKETS.finditer(chunk.text)
+    )
+
+
+def _admissible(question: str, held: _Held, chunk: Chunk, strict: Sequence[Name]) -> bool:
     if not strict:
         return True
     if held.met.isdisjoint(strict):
         return False
-    return not (treatments and held.by_name.isdisjoint(strict) and is_of_another(chunk))
+    treatments = [name for name in strict if name.kind is Kind.DRUG]
+    if not treatments or not held.by_name.isdisjoint(strict) or not is_of_another(chunk):
+        return True
+    return any(was_given(question, name, chunk) for name in treatments)
+
+
+def was_given(question: str, name: Name, chunk: Chunk) -> bool:
+    """Whether a dose is asked for, and the methods of a study of other drugs say how it was given.
+
+    A study says what was given, not what the dose is.
+    """
+    if section_of(chunk.section_label) not in _METHODS or own_drugs(chunk):
+        return False
+    if not _ASKS_WHAT_WAS.search(question) or _RECOMMENDED.search(question):
+        return False
+    if DOSE not in attributes_asked(question):
+        return False
+    return any(
+        name.is_in(part)
+        and AMOUNT.search(part)
+        and _GIVEN.search(part)
+        and not _NOT_GIVEN.search(part)
+        for part in _SENTENCES.split(chunk.text)
+    )
 
 
 def is_of_another(chunk: Chunk) -> bool:

@@ -31,6 +31,7 @@ from assay.analysis.spelling import UNIT_NAMES, UNITS, american, folded
 from assay.evidence.confidence import STOP_WORDS
 
 _PART = re.compile(r"[^\W_]+")
+_TYPED = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")  # 30,000 and 1.5 are one word each
 _DESIGNATOR = re.compile(r"\d{1,2}[A-Za-z]?|[IVX]{1,4}[ABC]?|[A-HJ-Z]")
 _SMALL_NUMERAL = re.compile(r"i{1,3}|iv|vi{0,3}")
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
@@ -248,7 +249,7 @@ _PEOPLE = ((_CHILDREN, _ADULTS), (_WOMEN, _MEN))
 def kinds_asked(query: str) -> tuple[Kind, ...]:
     """The kinds that a query asks for; see the module's docstring."""
     spelled = _PLUS.sub(r"\1-positive", query)
-    typed = _PART.findall(spelled)
+    typed = _TYPED.findall(spelled)
     states = len(typed) > _LONG or _VERB.search(query) is not None
     if states and not _QUESTION.search(query):
         return ()
@@ -256,7 +257,7 @@ def kinds_asked(query: str) -> tuple[Kind, ...]:
     every = frozenset(_written(word) for word in (*typed, *_PART.findall(" ".join(full))))
     found: dict[tuple[str, str], Kind] = {}
     for text in (spelled, *full):
-        words = _PART.findall(text)
+        words = _TYPED.findall(text)
         for kind in (
             *_numbered(words),
             *_signs(words),

@@ -25,11 +25,11 @@ from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
 from assay.analysis.names import is_name
 from assay.analysis.spelling import american, base, folded
-from assay.analysis.words import analyse, vocabulary
+from assay.analysis.words import analyse, is_time, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.kinds import MEASURED, Kind, designated, is_sign, opposed, signed
 
-_WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’.][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:(?:[-\u2010\u2011'’.]|(?<=\d),(?=\d))[^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ASKING_TEXT = """
@@ -73,9 +73,11 @@ _VERB = re.compile(
 )
 _WHAT_IS = re.compile(r"\W*(?:what(?:'s| is| are| was| were)|how (?:much|many))\b", re.IGNORECASE)
 _ORGANS_TEXT = """
-bladder vesical, bowel intestinal intestine, brain cerebral, eye ocular ophthalmic, heart cardiac,
-kidney renal, liver hepatic, lung pulmonary, muscle muscular, nerve neural, skin cutaneous dermal,
-stomach gastric
+bladder vesical, bowel intestinal intestine, brain cerebral, bronchus bronchial, colon colonic,
+cornea corneal, esophagus esophageal, eye ocular ophthalmic, heart cardiac, kidney renal,
+larynx laryngeal, liver hepatic, lung pulmonary, muscle muscular, nerve neural, ovary ovarian,
+pancreas pancreatic, pharynx pharyngeal, prostate prostatic, retina retinal, skin cutaneous dermal,
+spleen splenic, stomach gastric, testis testicular, uterus uterine
 """
 ORGANS = {
     word: frozenset(map(base, line.split()))
@@ -257,19 +259,54 @@ def names_nothing(query: str) -> bool:
     return not any(map(_is_content, _words(query)))
 
 
+@lru_cache(maxsize=256)
+def content_stems(query: str) -> tuple[str, ...]:
+    """The stems of the words that say what a query is about, in order, each once."""
+    words = (word for word in _words(query) if _is_content(word))
+    return tuple(dict.fromkeys(stem for word in words for stem in stems(word)))
+
+
+def is_name_alone(query: str) -> bool:
+    """Whether every word of a query says what it is about, and none what is asked of it."""
+    return all(map(_is_content, _words(query)))
+
+
+def are_beside(words: Sequence[str], text: str) -> bool:
+    """Whether a text has all of these stems in a row, in any order; stop words do not count."""
+    return vocabulary(text).among(frozenset(words)) == frozenset(words) and _are_near(
+        [frozenset({word}) for word in words], stems_of(text), 0
+    )
+
+
 def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
     placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
     for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
         places = range(placed[start][0], placed[end - 1][0] + 1)
         named = [words[at] for at in places]
         if len(places) > 1 and any(map(_is_content, named)) and _is_plain(named):
-            near = tuple(frozenset({stem}) for _, stem in placed[start:end])
+            near = tuple(ORGANS.get(stem) or frozenset({stem}) for _, stem in placed[start:end])
             yield places, Term(" ".join(named), phrases=others, near=near, is_specific=True)
     for at, (word, head) in enumerate(pairwise(words)):
         sort = _SORTS.get(american(folded(head)))
         if sort and _is_content(word) and _is_plain((word,)) and folded(word) not in _SORTS:
             before = ORGANS.get(base(word)) or frozenset({base(word)})
             yield range(at, at + 2), Term(f"{word} {head}", near=(before, sort))
+    for at, head in enumerate(words):  # failure of the kidney is kidney failure
+        sort, of = _SORTS.get(american(folded(head))), _organ_after(words, at)
+        if sort and of:
+            places = range(at, of + 1)
+            near = (ORGANS[base(words[of])], sort)
+            yield places, Term(" ".join(words[one] for one in places), near=near)
+
+
+def _organ_after(words: Sequence[str], at: int) -> int:
+    """The place of the organ that a word is said of, as in failure of the kidney; 0 without one."""
+    if at + 1 < len(words) and words[at + 1].casefold() in ("of", "in"):
+        for place in (at + 2, at + 3):
+            between = words[at + 2 : place]
+            if place < len(words) and base(words[place]) in ORGANS and between in ([], ["the"]):
+                return place
+    return 0
 
 
 def _is_plain(words: Iterable[str]) -> bool:
@@ -325,6 +362,7 @@ def _is_content(word: str) -> bool:
         and bool(analyse(word).terms)
         and not all(base(part) in _ASKING or part in LIGHT for part in _PART.findall(low))
         and not any(map(str.isdigit, low[:1]) if not _is_code(word) else ())
+        and not is_time(low)
         and not names_people(word)
     )
 
@@ -420,10 +458,12 @@ def _in_a_row(text: str) -> str:
     return f" {' '.join(stems_of(text))} "
 
 
-def _are_near(groups: Sequence[frozenset[str]], words: Sequence[str]) -> bool:
+def _are_near(
+    groups: Sequence[frozenset[str]], words: Sequence[str], between: int = _BETWEEN
+) -> bool:
     """Whether few words in a row have one of each group."""
     rare = min(groups, key=len)
-    wide = len(groups) + _BETWEEN
+    wide = len(groups) + between
     for at, word in enumerate(words):
         if word in rare:
             around = words[max(0, at - wide + 1) : at + wide]

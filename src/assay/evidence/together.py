@@ -6,8 +6,11 @@ passage, with the names of its document and its heading, must have all that the 
 (``terms.py``), in any spelling or by another name. Where much speaks for the passages, they may put
 the rest in other words; a disease is always there by name.
 
-Who asks anything of a disease is not served where it is only mentioned: once, among exclusions,
-adverse events and the like, in a document with many other passages. A name alone is looked up.
+Who asks anything of a disease is hardly served where it is only mentioned: once, among exclusions,
+adverse events and the like, in a document with many other passages. A search shows such passages
+and says so; nobody answers from them. A name alone is looked up.
+
+Where all words of the query stand side by side, they are there, whatever else is known of them.
 """
 
 from __future__ import annotations
@@ -18,9 +21,10 @@ from dataclasses import dataclass, replace
 from assay.analysis.asked import Name
 from assay.analysis.conditions import stems
 from assay.analysis.spelling import base
-from assay.evidence.confidence import ENOUGH, meaningful
-from assay.evidence.gather import own_drugs, own_texts
-from assay.evidence.terms import Term, lacking, units
+from assay.analysis.words import vocabulary
+from assay.evidence.confidence import ENOUGH, meaningful, words_of
+from assay.evidence.gather import names_of_document, own_drugs, own_texts
+from assay.evidence.terms import Term, are_beside, content_stems, lacking, units
 from assay.model.answers import Passage
 from assay.model.sections import section_of
 
@@ -40,15 +44,54 @@ class Index:
     """What is known beyond the best passages.
 
     ``is_called`` says whether further documents are about a name, ``more`` returns the next best
-    passages, and ``is_long`` says whether the document of a passage has many others.
+    passages, ``by_words`` the best by words alone, and ``is_long`` says whether the document of a
+    passage has many others.
     """
 
     is_called: Callable[[Name], bool] = lambda name: False
     more: Callable[[], Sequence[Passage]] = tuple
+    by_words: Callable[[], Sequence[Passage]] = tuple
     is_long: Callable[[Passage], bool] = lambda passage: False
+
+    def with_words(self, best: Sequence[Passage]) -> list[Passage]:
+        """These passages and the best by words, each once."""
+        return _once([*best, *self.by_words()])
+
+    def every(self, best: Sequence[Passage]) -> list[Passage]:
+        """These passages and all others that can be read, each once."""
+        return _once([*best, *self.more(), *self.by_words()])
 
 
 NO_INDEX = Index()
+
+
+def _once(passages: Sequence[Passage]) -> list[Passage]:
+    found: dict[str, Passage] = {}
+    for one in passages:
+        found.setdefault(one.chunk.chunk_id, one)
+    return [*found.values()]
+
+
+def has_side_by_side(query: str, passages: Sequence[Passage]) -> bool:
+    """Whether a passage has all words that say what a query is about, two at least, in a row."""
+    words = content_stems(query)
+    return len(words) > 1 and any(
+        are_beside(words, text) for one in passages for text in own_texts(one.chunk)
+    )
+
+
+def has_all(query: str, passages: Sequence[Passage], names: Sequence[Name] = ()) -> bool:
+    """Whether a passage has all words that say what a query is about, wherever they stand.
+
+    ``names`` are those of the query that may be there by another name.
+    """
+    known = {stem for name in names for stem in stems(name.text)}
+    words = frozenset(content_stems(query)) - known
+    return bool(words or names) and any(
+        words == words_of(one.chunk, words) | vocabulary(names_of_document(one.chunk)).among(words)
+        for one in passages
+        if all(any(map(name.is_in, own_texts(one.chunk))) for name in names)
+    )
 
 
 def things_asked(query: str, others: Callable[[str], Sequence[str]]) -> tuple[Term, ...]:
@@ -74,7 +117,7 @@ def why_apart(
         return _not_written(asked[0], best, index)
     if _having(asked, best):
         return ""
-    every = [*best, *index.more()]
+    every = index.every(best)
     if _having(asked, every):
         return ""
     diseases = [one for one in asked if one.is_specific]
@@ -87,7 +130,7 @@ def why_apart(
 
 def _not_written(asked: Term, best: Sequence[Passage], index: Index) -> str:
     """Whether little speaks for the passages, and they only have words with the same stem."""
-    every = [*best, *index.more()]
+    every = index.every(best)
     there = any(asked.is_written_in(text) for one in every for text in own_texts(one.chunk))
     return "" if there else f"nothing here is about {asked.text}"
 
@@ -115,7 +158,7 @@ def only_mentioned(
 
     if speaks(_having(asked, best), best):
         return ""
-    every = [*best, *index.more()]
+    every = index.every(best)
     having = _having(asked, every) or _having(diseases, every)
     if not having or speaks(having, every):
         return ""

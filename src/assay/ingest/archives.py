@@ -122,7 +122,8 @@ class _Unpacking:
             )
         parts = PurePosixPath(name.replace("\\", "/")).parts
         if not plain or not parts or parts[0] == "/" or ".." in parts or ":" in parts[0]:
-            self._watch.left_out(f"{self._file}: {name!r:.80} is no plain file in here, left out")
+            said = f"{self._file}: {name!r:.80} is no plain file in here, left out"
+            self._watch.left_out(said, Path(f"{self._file}!{name}"))
             return None
         target = folder.joinpath(*parts)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,20 +1,28 @@
 """Which fields of a row hold the id, the text and the title, when they have other people's names?
 
 The caller says (``watch.Columns``), or the names decide: tables of abstracts, exports of LangChain,
-LlamaIndex and Haystack, and most others use one of a few. What was chosen is noted, and the other
-fields become metadata, so nothing of a row is lost without a word.
+LlamaIndex and Haystack, and most others use one of a few, compared without case, blanks and signs.
+What was chosen is noted, and the other fields become metadata, so nothing of a row is lost without
+a word. Where no field holds an id, one is made: from the source that the metadata name or, for rows
+of a table, from the file and the line.
 """
 
 from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from assay import limits
 from assay.ingest.documents import SECTION_NAMES
+from assay.ingest.facts import plain_name
 from assay.ingest.fields import DOC_ID_NAMES, string
+from assay.ingest.folders import stem
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Columns, Watch
@@ -22,44 +30,89 @@ from assay.ingest.watch import Columns, Watch
 # in the order of preference
 ID_NAMES = (
     *DOC_ID_NAMES,
-    *("id_", "pmid", "pmcid", "nct_id", "docno", "docid", "document_id"),
+    *("id_", "pmid", "pmcid", "nct_id", "nct_number", "docno", "docid", "document_id"),
     *("node_id", "cord_uid", "uid", "uuid", "key"),
 )
 TEXT_NAMES = (
     *("text", "abstract", "page_content", "content", "contents", "body", "passage", "full_text"),
-    *("document", "description"),
+    *("document", "description", "brief_summary", "summary"),
 )
-TITLE_NAMES = ("title", "headline", "article_title", "brief_title", "name")
+TITLE_NAMES = ("title", "headline", "article_title", "brief_title", "study_title", "name")
+SOURCE_NAMES = ("source", "file_path", "url", "file_name")
 METADATA_NAMES = ("metadata", "meta")
 # what documents.py reads by name
 OWN = frozenset({
     "title", "text", "sections", "source", "interview_id", "ingestion_mode", *SECTION_NAMES,
 })  # fmt: skip
+NAME_FIELDS = "--id-field and --text-field name the fields"
 SHOWN = 12  # names of fields in an error
+_NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def reads(names: Collection[str]) -> bool:
-    """Do fields of these names look like a document?"""
-    return any(name in names for name in ID_NAMES) and any(name in names for name in TEXT_NAMES)
+    """Do fields of these names look like a document? It may have a title only."""
+    known = {plain_name(name) for name in names}
+    if known & _plain(DOC_ID_NAMES) and "title" in known:
+        return True
+    return bool(known & _plain(ID_NAMES) and known & _plain(TEXT_NAMES))
 
 
-def arranged(row: Row, columns: Columns, location: FileLocation, watch: Watch) -> Row:
-    """The row with its id, text, title and metadata under our own names."""
+def arranged(
+    row: Row, columns: Columns, location: FileLocation, watch: Watch, *, number: int | None = None
+) -> Row:
+    """The row with its id, text, title and metadata under our own names.
+
+    ``number`` is that of a row of a table, which may have no id of its own.
+    """
     row = _unwrapped(row)
     metadata = _metadata(row, location)
     found = _Found.of(row, metadata, columns, location)
+    if found.id:
+        key = _id(row.get(found.id, metadata.get(found.id)))
+    else:
+        number = number if found.text else None
+        key = _made_id(row, metadata, location, watch, number=number)
     if found.is_guess(columns):
-        watch.note_once(f"{location.source}: {found}; other fields are metadata")
+        watch.note_once(f"{location.file}: {found}; other fields are metadata")
     own = {name: row[name] for name in OWN if name in row and name not in found.used}
     rest = {name: value for name, value in row.items() if name not in found.used | OWN}
     known = {**rest, **metadata}
     return {
         **own,
-        "doc_id": _id(row.get(found.id, metadata.get(found.id))),
+        "doc_id": key,
         **({"title": row.get(found.title)} if found.title else {}),
         **({"text": _joined(row, found.text, location)} if found.text else {}),
         **({"metadata": known} if known else {}),
     }
+
+
+def _made_id(
+    row: Row,
+    metadata: Row,
+    location: FileLocation,
+    watch: Watch,
+    *,
+    number: int | None,
+) -> str:
+    """An id for a row without one: its source, else its file and number; the choice is noted."""
+    source = metadata.get(_filled(metadata, SOURCE_NAMES))
+    file = location.file
+    if isinstance(source, str) and (name := _tidy(source)):
+        watch.note_once(f"{file}: no ids; they are made of the source that the metadata name")
+        return watch.numbered(name)
+    column = _named(row, ID_NAMES)
+    if number is not None and not column:
+        watch.note_once(f"{file}: no ids; they are made of the name of the file and the line")
+        return f"{_tidy(stem(Path(file)))}-{number}"
+    raise location.format_error(
+        "no doc_id" + (f": {column[0]} is empty" if column else ""),
+        hint=f"{NAME_FIELDS}; {_fields(row)}",
+    )
+
+
+def _tidy(name: str) -> str:
+    """The end of a name as an id may have it, with room for a number."""
+    return _NOT_IN_IDS.sub("-", name)[-limits.MAX_DOC_ID_CHARS + 12 :].strip("-.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,39 +125,32 @@ class _Found:
 
     @classmethod
     def of(cls, row: Row, metadata: Row, columns: Columns, location: FileLocation) -> _Found:
-        for name in (columns.id, *columns.text, columns.title):
-            if name and name not in row:
-                raise location.format_error(f"no field {name!r:.60}", hint=_fields(row))
-        key = columns.id or _filled(row, ID_NAMES) or _filled(metadata, ID_NAMES)
-        if not key:
-            raise location.format_error(
-                "no doc_id", hint=f"give it a doc_id, or name the field; {_fields(row)}"
-            )
-        text = columns.text
+        key, title, *text = (
+            _given(row, name, location) for name in (columns.id, columns.title, *columns.text)
+        )
+        key = key or _filled(row, ID_NAMES) or _filled(metadata, ID_NAMES)
         if not text and "sections" not in row:
-            text = _named(row, TEXT_NAMES)
-        return cls(key, text, columns.title or "".join(_named(row, TITLE_NAMES)))
+            text = [*_named(row, TEXT_NAMES)]
+        return cls(key, tuple(text), title or "".join(_named(row, TITLE_NAMES)))
 
     @property
     def used(self) -> frozenset[str]:
         """The fields that are no metadata; an id that says what it is (pmid) is that, too."""
-        return frozenset({self.title, *self.text, *METADATA_NAMES, *DOC_ID_NAMES})
+        own = {self.id} if plain_name(self.id) in _plain(DOC_ID_NAMES) else set()
+        return frozenset({self.title, *self.text, *METADATA_NAMES, *DOC_ID_NAMES, *own})
 
     def is_guess(self, columns: Columns) -> bool:
         """Was a name taken that is neither ours nor given?"""
         return (
-            (not columns.id and self.id not in DOC_ID_NAMES)
+            (not columns.id and self.id not in {"", *DOC_ID_NAMES})
             or (not columns.text and any(name != "text" for name in self.text))
             or (not columns.title and self.title not in {"", "title"})
         )
 
     def __str__(self) -> str:
-        parts = [f"the id is {self.id}"]
-        if self.text:
-            parts.append(f"the text {' and '.join(self.text)}")
-        if self.title:
-            parts.append(f"the title {self.title}")
-        return ", ".join(parts)
+        named = (("id", self.id), ("text", " and ".join(self.text)), ("title", self.title))
+        first, *others = [f"the {what} {{}}{name}" for what, name in named if name]
+        return ", ".join([first.format("is "), *(other.format("") for other in others)])
 
 
 def as_json(value: Any) -> Any:
@@ -132,13 +178,35 @@ def _metadata(row: Row, location: FileLocation) -> Row:
     return given
 
 
+def _given(row: Row, name: str, location: FileLocation) -> str:
+    """The field that the caller named; empty where none was."""
+    if not name or name in row:
+        return name
+    if found := _named(row, (name,)):
+        return found[0]
+    raise location.format_error(f"no field {name!r:.60}", hint=_fields(row))
+
+
 def _filled(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    return next((name for name in names if row.get(name) not in (None, "")), "")
+    filled = {name: value for name, value in row.items() if value not in (None, "")}
+    return "".join(_named(filled, names))
 
 
 def _named(row: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
-    """The first of the names that the row has, filled or not: every row of a table has the same."""
-    return tuple(name for name in names if name in row)[:1]
+    """The first of the names that the row has, filled or not: every row of a table has the same.
+
+    A name that is written as ours is preferred to one that only reads like it.
+    """
+    if found := next((name for name in names if name in row), None):
+        return (found,)
+    folded = {plain_name(name): name for name in reversed(list(row))}
+    known = (folded.get(plain_name(name)) for name in names)
+    return tuple(name for name in known if name)[:1]
+
+
+@cache
+def _plain(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(plain_name, names))
 
 
 def _id(value: object) -> object:

@@ -112,7 +112,7 @@ def _with_text(entry: ParsedDocument, watch: Watch) -> ParsedDocument:
     if document.text.strip() or not document.title:
         return entry
     watch.note_once(
-        f"{entry.location.source}: documents with a title and no text use the title as their text"
+        f"{entry.location.file}: documents with a title and no text use the title as their text"
     )
     sections = tuple(replace(one, start=0, end=len(document.title)) for one in document.sections)
     text = replace(document, text=document.title, sections=sections[:1])

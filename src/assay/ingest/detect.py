@@ -14,13 +14,13 @@ from assay.ingest import (
     columns,
     ctgov_xml,
     medline,
+    medline_text,
     pages,
     pdf,
     tabular,
     text,
     word,
 )
-from assay.ingest.fields import DOC_ID_NAMES
 from assay.ingest.files import absent, head
 from assay.ingest.folders import suffix
 from assay.ingest.readers import READERS
@@ -32,7 +32,8 @@ _BY_SUFFIX = {  # formats that the first bytes do not tell, or whose name is sur
     **dict.fromkeys(word.SUFFIXES, "docx"),
     **dict.fromkeys(tabular.TEXTUAL, "table"),
 }
-_MARKS = ((b"WEBVTT", "transcript"), (pdf.MAGIC, "pdf"), (tabular.PARQUET_MAGIC, "table"))
+_MARKS = ((b"WEBVTT", "transcript"), (pdf.MAGIC, "pdf"), (tabular.PARQUET_MAGIC, "table"),
+          (medline_text.MAGIC, "medline"))  # fmt: skip
 _OF_MARKUP = ("jats", "medline", "ctgov", "spl", "html")
 _FORMATS = {
     "protocolSection": "ctgov",
@@ -61,7 +62,8 @@ def detect(path: str | os.PathLike[str], *, rows: bool = False) -> str:
     if name is None:
         start = _start(file)
         known = _OF_MARKUP if start.startswith(b"<") else READERS
-        hint = f"name it: {', '.join(known)}"
+        prose = _is_prose(file, start)
+        hint = f"name it: {', '.join(name for name in known if prose or name != 'text')}"
         if _OBJECTS.match(start):
             hint = "if these are documents, --id-field and --text-field name their fields"
         raise FormatError("not a known corpus format", source=str(file), hint=hint)
@@ -82,13 +84,18 @@ def format_of(path: Path, *, rows: bool = False) -> str | None:
         found = _of_xml(start)
     elif _OBJECTS.match(start):
         found = _of_json(start) or ("jsonl" if rows else None)
+    if found or suffix(path) not in text.SUFFIXES:
+        return found
+    if suffix(path) not in text.MARKDOWN and tabular.holds_documents(
+        start.decode(errors="replace")
+    ):
+        return "table"
     # plain text may begin with a bracket, too: "[00:01] Doctor: ..."
-    return found or ("text" if suffix(path) in text.SUFFIXES and _is_prose(path, start) else None)
+    return "text" if _is_prose(path, start) else None
 
 
 def _is_prose(path: Path, start: bytes) -> bool:
-    marked = suffix(path) in text.MARKDOWN
-    return not text.markup_of(start.decode(errors="replace"), marked=marked)
+    return b"\0" not in start and not text.kind_of(path, start.decode(errors="replace"))
 
 
 def _start(path: Path) -> bytes:
@@ -116,8 +123,7 @@ def _of_json(start: bytes) -> str | None:
         keys = set(row) if isinstance(row, dict) else set()
     except (ValueError, RecursionError):
         keys = {key.decode() for key in _KEY.findall(start)}
-    # a document may have a title only, and other names for its fields
-    if ("title" in keys and keys & {*DOC_ID_NAMES}) or columns.reads(keys):
+    if columns.reads(keys):
         return next((name for key, name in _FORMATS.items() if key in keys), "jsonl")
     return next((name for key, name in _FORMATS.items() if key in keys), _of_wrapped(start))
 

@@ -45,7 +45,7 @@ def document_entry(row: Row, location: FileLocation, watch: Watch, source: str) 
     text, sections = _content(row, doc_id, location)
     if title and not text.strip():
         watch.note_once(
-            f"{location.source}: documents with a title and no text use the title as their text"
+            f"{location.file}: documents with a title and no text use the title as their text"
         )
         text = " ".join(
             fields.string(row, ("title",), location).split()

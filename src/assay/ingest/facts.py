@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from assay import limits
 from assay.model.document import MetadataValue
@@ -25,10 +26,17 @@ NAMING_KEYS = (
     *("acronym", "keywords", "mesh", "mesh_terms"),
 )
 IDENTIFYING_KEYS = (
-    *("nct_id", "nct", "nctid", "pmid", "pmcid", "pmc", "doi", "set_id", "setid", "spl_set_id"),
-    *("icd", "icd10", "icd_10", "icd_code", "icd_codes", "atc", "atc_code", "atc_codes", "ndc"),
+    *("nct_id", "nct", "nct_number", "pmid", "pmcid", "pmc", "doi", "set_id", "spl_set_id"),
+    *("icd", "icd10", "icd_code", "icd_codes", "atc", "atc_code", "atc_codes", "ndc"),
 )
+_NOT_NAMES = re.compile(r"[^a-z0-9]+")
 _WITHIN_ID = re.compile(r"(?<![A-Za-z0-9])(?:NCT\d{8}|PMC\d{3,9}|PMID:?\d{3,9})(?![A-Za-z0-9])")
+
+
+@lru_cache(4096)
+def plain_name(name: str) -> str:
+    """The name of a field without case, blanks and signs: ``NCT Number`` is ``nct_number``."""
+    return _NOT_NAMES.sub("", name.lower())
 
 
 def facts(
@@ -49,12 +57,16 @@ def completed(given: dict[str, MetadataValue], doc_id: str) -> dict[str, Metadat
     What the row calls ``names`` and ``identifiers`` itself is kept and added to. A year is a
     number, also where it is written as text.
     """
+    plain: dict[str, tuple[str, ...]] = {}
+    for key, value in given.items():
+        texts = tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+        plain[plain_name(key)] = (*plain.get(plain_name(key), ()), *texts)
     codes = distinct((
-        *_texts(given, IDENTIFIERS),
-        *(_prefixed(key, text) for key in IDENTIFYING_KEYS for text in _texts(given, key)),
+        *plain.get(IDENTIFIERS, ()),
+        *(_prefixed(key, text) for key in IDENTIFYING_KEYS for text in _of(plain, key)),
         *_WITHIN_ID.findall(doc_id),
     ))  # fmt: skip
-    own = (*_texts(given, NAMES), *(text for key in NAMING_KEYS for text in _texts(given, key)))
+    own = (*plain.get(NAMES, ()), *(text for key in NAMING_KEYS for text in _of(plain, key)))
     rest = {key: value for key, value in given.items() if key not in {NAMES, IDENTIFIERS}}
     year = rest.get("year")
     if isinstance(year, str) and re.fullmatch(r"[12]\d{3}", year.strip()):
@@ -103,9 +115,8 @@ def year_of(date: str) -> int | str:
     return int(date[:4]) if re.match(r"[12]\d{3}", date) else ""
 
 
-def _texts(given: Mapping[str, MetadataValue], key: str) -> tuple[str, ...]:
-    value = given.get(key, ())
-    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+def _of(plain: Mapping[str, tuple[str, ...]], key: str) -> tuple[str, ...]:
+    return plain.get(plain_name(key), ())
 
 
 def _prefixed(key: str, text: str) -> str:

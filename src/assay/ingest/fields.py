@@ -140,10 +140,10 @@ def metadata(value: object, location: FileLocation, watch: Watch) -> dict[str, M
             continue
         kept = _scalars(item)
         if kept is None:
-            watch.note_once(f"{location.source}: metadata.{key:.80} is nested and was dropped")
+            watch.note_once(f"{location.file}: metadata.{key:.80} is nested and was dropped")
         else:
             found[key] = kept
-    return within_limits(found, FileLocation(location.source), watch.note_once)
+    return within_limits(found, FileLocation(location.file), watch.note_once)
 
 
 def within_limits(

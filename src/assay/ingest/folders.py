@@ -69,7 +69,7 @@ def walk(folder: Path, watch: Watch) -> list[Path]:
     found: list[Path] = []
     for file in _files(folder, watch):
         if file.is_symlink() and not file.resolve().is_relative_to(root):
-            watch.left_out(f"{file}: a link that leads out of the folder, skipped")
+            watch.left_out(f"{file}: a link that leads out of the folder, skipped", file)
         elif file.is_file():
             found.append(file)
         if len(found) > limits.MAX_CORPUS_FILES:
@@ -84,7 +84,7 @@ def _files(folder: Path, watch: Watch) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for link in (Path(above, name) for name in folders):
             if link.is_symlink():
-                watch.left_out(f"{link}: a link to a folder, skipped")
+                watch.left_out(f"{link}: a link to a folder, skipped", link)
         yield from (Path(above, name) for name in names if not name.startswith("."))
 
 

@@ -32,7 +32,7 @@ def _entries(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
     rows = line_rows(file, watch) if lines else file_rows(file, watch, "documents")
     first = next(rows, None)
     if first is None:
-        watch.left_out(f"{file}: empty")
+        watch.left_out(f"{file}: empty", file)
     elif "chunk_id" in first[1]:
         yield from chunk_entries(chain([first], rows), watch)
     else:

@@ -3,7 +3,7 @@
 One file of the yearly baseline holds 30,000 records, so they are read one by one. A structured
 abstract is a section per label. The id of a document is its PMID, as judgments have it. Files of
 updates hold records anew, which take the place of earlier ones, and lists of deleted PMIDs, which
-are withdrawn.
+are withdrawn. What PubMed saved as text is read by ``medline_text.py``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay.ingest import medline_text
 from assay.ingest.compose import Composer
 from assay.ingest.facts import distinct, facts, year_of
+from assay.ingest.files import head
 from assay.ingest.folders import corpus_files
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.watch import Watch
@@ -23,7 +25,7 @@ from assay.model.document import Document, MetadataValue
 from assay.model.sections import label_of
 from assay.model.values import iso_date
 
-SUFFIXES = frozenset({".xml"})
+SUFFIXES = frozenset({".xml"}) | medline_text.SUFFIXES
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 DELETED = "DeleteCitation"
 ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", *RECORDS})
@@ -32,21 +34,32 @@ _SEASON = re.compile(r"([12]\d{3})(?:[ -]([A-Za-z]{3}))?")  # "2000 Nov-Dec", "1
 
 
 def read_medline(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
-    """The citations of an XML file, or of every XML file in a folder, in the order of names."""
+    """The citations of a file, or of every such file in a folder, in the order of names."""
     for file in corpus_files(path, SUFFIXES, watch):
         with watch.passing():
-            for element in stream_xml(file, watch, (*RECORDS, DELETED)):
-                if element.tag == DELETED:
-                    for pmid in children(element, "PMID"):
-                        watch.withdraw(one_line(pmid, READING))
-                    continue
-                with watch.passing():
-                    location = FileLocation(str(file), local_line(element))
-                    document = _citation(element, location)
-                    if document.title or document.text:
-                        yield ParsedDocument(document, location, revises=True)
-                    else:
-                        watch.note(f"{location}: {document.doc_id} has no title: left out")
+            if head(file, 64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(medline_text.MAGIC):
+                yield from medline_text.read_records(file, watch)
+            else:
+                yield from _of_xml(file, watch)
+
+
+def _of_xml(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
+    empty = True
+    for element in stream_xml(file, watch, (*RECORDS, DELETED)):
+        empty = False
+        if element.tag == DELETED:
+            for pmid in children(element, "PMID"):
+                watch.withdraw(one_line(pmid, READING))
+            continue
+        with watch.passing():
+            location = FileLocation(str(file), local_line(element))
+            document = _citation(element, location)
+            if document.title or document.text:
+                yield ParsedDocument(document, location, revises=True)
+            else:
+                watch.note(f"{location}: {document.doc_id} has no title: left out")
+    if empty:
+        watch.left_out(f"{file}: no citations in it", file)
 
 
 def _citation(record: Element, location: FileLocation) -> Document:
@@ -100,7 +113,7 @@ def _metadata(
     record: Element, citation: Element, article: Element, pmid: str
 ) -> dict[str, MetadataValue]:
     ids = {"pmid": pmid, **_other_ids(record, article)}
-    mesh = _texts(citation, "MeshHeadingList/MeshHeading/DescriptorName")
+    headings = _texts(citation, "MeshHeadingList/MeshHeading/DescriptorName")
     chemicals = _texts(citation, "ChemicalList/Chemical/NameOfSubstance")
     keywords = _texts(citation, "KeywordList/Keyword")
     published = _published(article)
@@ -113,11 +126,11 @@ def _metadata(
         "publication_types": _texts(article, "PublicationTypeList/PublicationType")
         or _texts(article, "PublicationType"),
         "language": one_line(article.find("Language"), READING),
-        "mesh": mesh,
+        "mesh": distinct(_mesh(citation)),
         "chemicals": chemicals,
         "keywords": keywords,
     }
-    return facts(found, names=(*mesh, *chemicals, *keywords), identifiers=ids.values())
+    return facts(found, names=(*headings, *chemicals, *keywords), identifiers=ids.values())
 
 
 def _other_ids(record: Element, article: Element) -> dict[str, str]:
@@ -155,9 +168,18 @@ def _season(text: str) -> str:
 
 
 def _author(author: Element) -> str:
-    """``Bainton RJ``, or the name of a group."""
-    person = (one_line(author.find(part), READING) for part in ("LastName", "Initials"))
-    return " ".join(filter(None, person)) or one_line(author.find("CollectiveName"), READING)
+    """``Bainton RJ``, with the first name where there are no initials, or the name of a group."""
+    last, initials, first, group = (
+        one_line(author.find(part), READING)
+        for part in ("LastName", "Initials", "ForeName", "CollectiveName")
+    )
+    return " ".join(filter(None, (last, initials or first))) or group
+
+
+def _mesh(citation: Element) -> Iterator[str]:
+    for heading in citation.iterfind("MeshHeadingList/MeshHeading"):
+        name = one_line(heading.find("DescriptorName"), READING)
+        yield from medline_text.qualified(name, _texts(heading, "QualifierName"))
 
 
 def _texts(element: Element, path: str) -> tuple[str, ...]:

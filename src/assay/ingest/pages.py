@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay import limits
@@ -89,13 +89,14 @@ def page_entry(
 ) -> ParsedDocument:
     """The page as a document; without a title, its first heading is that, else what it says."""
     heading, named = page.find(".//h1"), page.find("head/title")
-    reading = _Reading(location)
+    title = title or one_line(heading, READING) or one_line(named, READING)
+    reading = _Reading(location, title)
     reading.read(_main(page))
     reading.end()
     document = Document(
         doc_id=location.checked_id(doc_id),
         text=reading.composer.text,
-        title=title or one_line(heading, READING) or one_line(named, READING),
+        title=title,
         sections=reading.composer.sections,
         source=source,
         profile="text",
@@ -122,15 +123,31 @@ def _main(page: Element) -> Element:
     return page if body is None else body
 
 
-class _Reading:
-    """Walks a page and composes its text; paragraphs wait until their section ends."""
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A heading whose section goes on: the page it stands on, and how many sections came before."""
 
-    def __init__(self, location: FileLocation) -> None:
+    level: int
+    label: str
+    words: str
+    page: str
+    before: int
+    under: ExitStack
+
+
+class _Reading:
+    """Walks a page and composes its text; paragraphs wait until their section ends.
+
+    A heading with nothing below it is a paragraph, unless it is the title, which is kept as that.
+    """
+
+    def __init__(self, location: FileLocation, title: str) -> None:
         self.composer = Composer(location)
         self._location = location
+        self._title = title.casefold()
         self._waiting: list[str] = []
         self._page = ""
-        self._open: list[tuple[int, str, ExitStack]] = []  # level, label, what to leave
+        self._open: list[_Open] = []
 
     def read(self, holder: Element) -> None:
         """Read what an element holds: words of its own, and blocks."""
@@ -173,7 +190,8 @@ class _Reading:
         label = label_of(words, self._label)
         under = ExitStack()
         under.enter_context(self.composer.under(words[: limits.MAX_TITLE_CHARS]))
-        self._open.append((level, label, under))
+        before = len(self.composer.sections)
+        self._open.append(_Open(level, label, words, self._page, before, under))
 
     def _table(self, element: Element) -> None:
         self._write()
@@ -184,7 +202,7 @@ class _Reading:
 
     @property
     def _label(self) -> str:
-        label = self._open[-1][1] if self._open else ""
+        label = self._open[-1].label if self._open else ""
         return "" if label == "other" else label
 
     def _wait(self, text: str) -> None:
@@ -193,15 +211,22 @@ class _Reading:
 
     def _write(self) -> None:
         if self._waiting:
-            details = {"page": self._page} if self._page else {}
-            self.composer.add("\n".join(self._waiting), self._label or "other", details=details)
+            self._add("\n".join(self._waiting), self._page)
             self._waiting = []
+
+    def _add(self, text: str, page: str) -> None:
+        details = {"page": page} if page else {}
+        self.composer.add(text, self._label or "other", details=details)
 
     def _close(self, level: int) -> None:
         """End every section of this level or a lower one."""
         self._write()
-        while self._open and self._open[-1][0] >= level:
-            self._open.pop()[2].close()
+        while self._open and self._open[-1].level >= level:
+            ended = self._open.pop()
+            ended.under.close()
+            bare = len(self.composer.sections) == ended.before
+            if bare and ended.words.casefold() != self._title:
+                self._add(ended.words, ended.page)
 
 
 def _run(text: str | None) -> Element:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from assay import limits
 from assay.errors import DuplicateError, FormatError, InputError, LimitError
 from assay.model.document import Chunk, Document, check_id
+
+_ROW = re.compile(r"\[\d+\]\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,11 @@ class FileLocation:
 
     def __str__(self) -> str:
         return self.source if self.line is None else f"{self.source}:{self.line}"
+
+    @property
+    def file(self) -> str:
+        """The source without the number of a row in it: ``a.parquet`` for ``a.parquet[3]``."""
+        return _ROW.sub("", self.source)
 
     def format_error(self, message: str, *, hint: str | None = None) -> FormatError:
         """The error for content in the wrong form."""

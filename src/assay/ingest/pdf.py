@@ -55,8 +55,12 @@ def _page(file: Path, location: FileLocation) -> tuple[Element, str]:
     try:
         pdf = pypdfium2.PdfDocument(file)
     except pypdfium2.PdfiumError as problem:
+        if "password" in str(problem).lower():
+            raise location.format_error(
+                "the PDF is protected by a password", hint="save it without one"
+            ) from None
         raise location.format_error(
-            f"the PDF cannot be opened: {problem}", hint="is it protected by a password?"
+            f"the PDF is damaged: {problem}", hint="fetch the file again"
         ) from None
     try:
         pages = [page_lines(page) for page in pdf]

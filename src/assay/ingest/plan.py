@@ -9,6 +9,7 @@ format are left out with a note.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -144,10 +145,12 @@ def _fits(path: Path, reader: Reader) -> bool:
 def _tell(folder: Path, files: list[Path], why: str, watch: Watch) -> None:
     if files:
         names = ", ".join(_names(files))
-        watch.left_out(f"{folder}: left out, {why}: {names}")
+        watch.left_out(f"{folder}: left out, {why}: {names}", *files)
 
 
 def _names(files: list[Path]) -> Iterator[str]:
     yield from (file.name for file in files[:NAMED])
     if len(files) > NAMED:
-        yield f"{len(files) - NAMED:,} more"
+        kinds = Counter(suffix(file) or "without a suffix" for file in files).most_common()
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds)
+        yield f"{len(files) - NAMED:,} more (in all {counts})"

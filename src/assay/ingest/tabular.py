@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from assay import extras, limits
-from assay.ingest.columns import arranged, as_json
+from assay.errors import FormatError
+from assay.ingest.columns import arranged, as_json, reads
 from assay.ingest.documents import document_entry
 from assay.ingest.files import lines
 from assay.ingest.folders import corpus_files, suffix
@@ -28,6 +29,7 @@ TEXTUAL = frozenset({".csv", ".tsv", ".tab"})
 SUFFIXES = TEXTUAL | {PARQUET}
 SEPARATORS = ",;\t|"
 ROWS = 2_000
+LOOKED_AT = 2  # rows below the names that tell a table from prose
 _WHOLE = re.compile(r"-?[1-9]\d{0,14}|0")
 
 
@@ -36,9 +38,10 @@ def read_tabular(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     for file in corpus_files(path, SUFFIXES, watch):
         with watch.passing():
             rows = _parquet(file, watch) if suffix(file) == PARQUET else _separated(file, watch)
-            for location, row in rows:
+            for index, (location, row) in enumerate(rows, 1):
                 with watch.passing():
-                    ours = arranged(row, watch.columns, location, watch)
+                    number = location.line or index
+                    ours = arranged(row, watch.columns, location, watch, number=number)
                     yield document_entry(ours, location, watch, "table")
 
 
@@ -46,33 +49,68 @@ def _separated(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
     texts = _texts(file, watch)
     head = next(texts, None)
     if head is None:
-        watch.left_out(f"{file}: empty")
+        watch.left_out(f"{file}: empty", file)
         return
-    yield from separated_rows(_with(head, texts), str(file))
+    yield from separated_rows(_with(head, texts), str(file), watch)
 
 
-def separated_rows(texts: Iterator[str], source: str) -> Iterator[tuple[FileLocation, Row]]:
-    """The rows of CSV, from its lines; cells that hold a whole number are numbers."""
+def separated_rows(
+    texts: Iterator[str], source: str, watch: Watch | None = None
+) -> Iterator[tuple[FileLocation, Row]]:
+    """The rows of CSV, from its lines; cells that hold a whole number are numbers.
+
+    A row that cannot be read is an error, or passed over where the watch passes it.
+    """
+    watch = watch or Watch()
     head = next(texts, "")
     cells = csv.reader(_with(head, texts), delimiter=_separator(head), strict=True)
-    names = _names(next(_rows(cells, source), []), FileLocation(source, 1))
-    start = cells.line_num + 1
-    for row in _rows(cells, source):
-        location = FileLocation(source, start)
-        start = cells.line_num + 1
-        if not any(row):
-            continue
-        if len(row) != len(names):
-            raise location.format_error(
-                f"{len(row)} cells, but {len(names)} columns", hint="quote cells that hold commas"
-            )
-        yield location, {name: _value(cell) for name, cell in zip(names, row, strict=True)}
+    at = FileLocation(source, 1)
+    names = _names(_row(cells, at) or [], at)
+    while True:
+        at = FileLocation(source, cells.line_num + 1)
+        with watch.passing():
+            row = _row(cells, at)
+            if row is None:
+                return
+            if not any(row):
+                continue
+            if len(row) != len(names):
+                raise at.format_error(
+                    f"{len(row)} cells, but {len(names)} columns",
+                    hint="quote cells that hold commas",
+                )
+            yield at, {name: _value(cell) for name, cell in zip(names, row, strict=True)}
 
 
 def head_names(line: str) -> list[str]:
     """The names of columns in the first line of CSV."""
     cells = csv.reader([line], delimiter=_separator(line), strict=True)
-    return _names(next(_rows(cells, "head"), []), FileLocation("head", 1))
+    at = FileLocation("head", 1)
+    return _names(_row(cells, at) or [], at)
+
+
+def holds_documents(text: str) -> bool:
+    """Does a text begin with the names of columns that hold ids and texts?"""
+    try:
+        return reads(head_names(text.partition("\n")[0]))
+    except FormatError:
+        return False
+
+
+def is_table(text: str) -> bool:
+    """Is the beginning of a text a table: names, and rows with as many cells?
+
+    In prose a blank follows a comma.
+    """
+    if holds_documents(text):
+        return True
+    shown = [line for line in text.splitlines() if line.strip()][: LOOKED_AT + 1]
+    mark = _separator(shown[0]) if shown else ""
+    if len(shown) <= LOOKED_AT or not mark or f"{mark} " in shown[0]:
+        return False
+    cells = shown[0].count(mark)
+    most = 1 if mark == "\t" else 2
+    return cells >= most and all(line.count(mark) == cells for line in shown)
 
 
 def _separator(head: str) -> str:
@@ -85,32 +123,35 @@ def _with(head: str, texts: Iterator[str]) -> Iterator[str]:
 
 
 def _texts(file: Path, watch: Watch) -> Iterator[str]:
+    """The lines; bytes that are not UTF-8 stay in them as half characters, which ``_row`` finds."""
     for line in lines(file, watch):
-        location = FileLocation(str(file), line.number)
         data = line.data.removeprefix(b"\xef\xbb\xbf") if line.number == 1 else line.data
-        try:
-            text = data.decode()
-        except UnicodeDecodeError:
-            raise location.format_error("not UTF-8", hint="save it as UTF-8") from None
-        if "\0" in text:
-            raise location.format_error("a NUL character", hint="is this a text file?")
-        yield text.replace("\r", "") + "\n"
+        yield data.decode(errors="surrogateescape").replace("\r", "") + "\n"
 
 
-def _rows(cells: Any, source: str) -> Iterator[list[str]]:
-    """The rows, with cells as long as lines may be; the usual limit holds again between rows."""
-    while True:
-        usual = csv.field_size_limit(limits.MAX_CORPUS_LINE_BYTES)
-        try:
-            row = next(cells, None)
-        except csv.Error as problem:
-            at = FileLocation(source, cells.line_num or None)
-            raise at.format_error(f"not CSV: {problem}") from None
-        finally:
-            csv.field_size_limit(usual)
-        if row is None:
-            return
-        yield row
+def _row(cells: Any, at: FileLocation) -> list[str] | None:
+    """The cells of the next row, which begins here; None where there is none.
+
+    They may be as long as lines; the usual limit holds again between rows.
+    """
+    usual = csv.field_size_limit(limits.MAX_CORPUS_LINE_BYTES)
+    try:
+        row: list[str] | None = next(cells, None)
+    except csv.Error as problem:
+        said = f"not CSV: {problem}"
+        if cells.line_num > (at.line or 1):
+            said += f" (a cell that begins here goes on to line {cells.line_num:,})"
+        raise at.format_error(said, hint="does a quote lack its end?") from None
+    finally:
+        csv.field_size_limit(usual)
+    text = "".join(row or ())
+    if "\0" in text:
+        raise at.format_error("a NUL character", hint="is this a text file?")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise at.format_error("not UTF-8", hint="save it as UTF-8") from None
+    return row
 
 
 def _names(cells: list[str], location: FileLocation) -> list[str]:

@@ -23,6 +23,7 @@ from assay.ingest.folders import corpus_files, id_of, suffix
 from assay.ingest.markdown_tables import placed_lines, with_tables
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.speakers import turns_of
+from assay.ingest.tabular import is_table
 from assay.ingest.transcript import spoken_entry
 from assay.ingest.watch import Watch
 from assay.model.document import BELOW, Document, Section
@@ -41,7 +42,39 @@ _ALONE = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.)]?\s+)?[A-Z][^.!?:;|]{2,60}:?$")
 
 _TAG = re.compile(r"<([A-Za-z][\w:.-]*)(\s+[\w:.-]+\s*=\s*(\"[^\"<]*\"|'[^'<]*'))*\s*/?>")
 _CLOSING = re.compile(r"</[A-Za-z][\w:.-]*\s*>")
-_MARKS = {"{\\rtf": "RTF", "%PDF-": "a PDF", "%!PS": "PostScript", "PK\x03\x04": "an archive"}
+_COMMENTS = re.compile(r"\A(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
+_OBJECT = re.compile(r"[\[\s]*\{\s*\"[^\"\n]{0,80}\"\s*:")  # JSON, broken or not
+_HEADERS = re.compile(
+    r"(?:[A-Za-z][\w-]*:.*\n(?:[ \t].*\n)*)*?(?:Message-ID|MIME-Version|Received|Return-Path):",
+    re.IGNORECASE,
+)
+_MARKS = {
+    "{\\rtf": "RTF",
+    "%PDF-": "a PDF",
+    "%!PS": "PostScript",
+    "PK\x03\x04": "an archive",
+    "PMID- ": "MEDLINE",
+    "TY  - ": "RIS",
+    "\\documentclass": "TeX",
+    "\\begin{document}": "TeX",
+}
+_NOT_PROSE = {
+    **dict.fromkeys((".eml", ".mbox"), "e-mail"),
+    **dict.fromkeys((".yaml", ".yml"), "YAML"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "JSON"),
+    **dict.fromkeys((".csv", ".tsv", ".tab"), "a table"),
+    ".nbib": "MEDLINE",
+    ".ris": "RIS",
+    ".bib": "BibTeX",
+    ".tex": "TeX",
+    ".toml": "TOML",
+}
+
+
+def kind_of(file: Path, text: str) -> str:
+    """What a file is that is no prose, by its text or else by its name; empty if it is prose."""
+    ending = suffix(file)
+    return markup_of(text, marked=ending in MARKDOWN) or _NOT_PROSE.get(ending, "")
 
 
 def markup_of(text: str, *, marked: bool = False) -> str:
@@ -51,15 +84,21 @@ def markup_of(text: str, *, marked: bool = False) -> str:
     """
     start = text[:MARKUP_CHARS].lstrip("\ufeff \t\r\n")
     lower = start[:20].lower()
-    if lower.startswith("<?xml"):
-        return "XML"
-    if lower.startswith(("<!doctype", "<html")):
-        return "HTML"
-    if not marked and _TAG.match(start) and _CLOSING.search(start):
+    if lower.startswith(("<?xml", "<!doctype", "<html")):
+        return "XML" if lower.startswith("<?xml") else "HTML"
+    if not marked and _TAG.match(_COMMENTS.sub("", start, 1)) and _CLOSING.search(start):
         return "XML or HTML"
     if found := next((name for mark, name in _MARKS.items() if start.startswith(mark)), ""):
         return found
-    return "JSON" if start[:1] in ("{", "[") and not marked and _is_json(text) else ""
+    return "" if marked else _data_of(text, start)
+
+
+def _data_of(text: str, start: str) -> str:
+    if _OBJECT.match(start) or (start[:1] in {"{", "["} and _is_json(text)):
+        return "JSON"
+    if _HEADERS.match(start):
+        return "e-mail"
+    return "a table" if is_table(start) else ""
 
 
 def _is_json(text: str) -> bool:
@@ -94,10 +133,10 @@ def _entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
     location = FileLocation(str(file))
     text = decoded(whole(file, watch, limits.MAX_TEXT_FILE_BYTES), location)
     marked = suffix(file) in MARKDOWN
-    if kind := markup_of(text, marked=marked):
+    if kind := kind_of(file, text):
         raise location.format_error(
             f"this is {kind}, and not prose",
-            hint="leave --format out: what a reader knows is found by its content",
+            hint="leave --format out if a reader knows it, else save its prose as .txt",
         )
     if not marked and (turns := turns_of(text)):
         return spoken_entry(location.checked_id(name), turns, location, watch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,12 +12,15 @@ from typing import TypeAlias
 from assay.errors import InputError, MissingFileError
 from assay.ingest.parsed import FileLocation
 
+SKIP_EMPTY = "use assay ingest --skip-empty"
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """The state of reading; ``note`` and ``problem`` are empty unless there is one to report.
 
     ``withdrawn`` are documents that the corpus asks to delete; they are named once, at the end.
+    ``left_out`` are files that are not read, which the note is about.
     """
 
     source: str
@@ -26,6 +30,7 @@ class Progress:
     note: str = ""
     problem: str = ""
     withdrawn: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 Report: TypeAlias = Callable[[Progress], None]
@@ -75,6 +80,7 @@ class Watch:
         self._total = 0
         self._told: set[str] = set()
         self._withdrawn: dict[str, None] = {}
+        self._made: Counter[str] = Counter()
         self._shown = ("", "")  # a folder of ours, and what users know it by
 
     def expect(self, size: int) -> None:
@@ -98,6 +104,11 @@ class Watch:
     def withdraw(self, doc_id: str) -> None:
         """Note that the corpus asks to delete a document, whether it was read here or earlier."""
         self._withdrawn[doc_id] = None
+
+    def numbered(self, name: str) -> str:
+        """The name as an id; the second of that name is ``name.2``."""
+        self._made[name] += 1
+        return f"{name}.{self._made[name]}" if self._made[name] > 1 else name
 
     def ended(self) -> None:
         """Report what is withdrawn."""
@@ -142,22 +153,22 @@ class Watch:
         """Reject a document or chunk without text, or note that it is skipped."""
         message = f"{what} has no text"
         if not self._skip_empty:
-            raise location.format_error(
-                message, hint="add text, remove it, or use assay ingest --skip-empty"
-            )
+            raise location.format_error(message, hint=f"add text, remove it, or {SKIP_EMPTY}")
         self.note(f"{location}: {message}: skipped")
 
     def note(self, text: str) -> None:
         """Tell the user that something was left out or handled differently."""
         self._tell(text)
 
-    def left_out(self, text: str) -> None:
-        """Tell that a file is not read, or refuse that."""
+    def left_out(self, text: str, *files: Path) -> None:
+        """Tell that files are not read, or refuse that."""
         if self._strict:
             raise InputError(
                 self._said(text), hint="every file must be read: leave --strict out, or move it"
             )
-        self.note_once(text)
+        if text not in self._told:
+            self._told.add(text)
+            self._tell(text, left_out=tuple(self._said(str(file)) for file in files))
 
     def note_once(self, text: str) -> None:
         """A note that is reported only once, not for every document."""
@@ -165,10 +176,18 @@ class Watch:
             self._told.add(text)
             self._tell(text)
 
-    def _tell(self, note: str, problem: str = "", withdrawn: tuple[str, ...] = ()) -> None:
+    def _tell(
+        self,
+        note: str,
+        problem: str = "",
+        *,
+        withdrawn: tuple[str, ...] = (),
+        left_out: tuple[str, ...] = (),
+    ) -> None:
         if self._report is not None:
             read = (self._said(self._source), self._documents, self._read, self._total)
-            self._report(Progress(*read, self._said(note), self._said(problem), withdrawn))
+            said = (self._said(note), self._said(problem))
+            self._report(Progress(*read, *said, withdrawn, left_out))
 
 
 class _Passing:

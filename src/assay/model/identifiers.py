@@ -10,18 +10,36 @@ from __future__ import annotations
 import re
 
 _MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
-_LABELS = "mrn|nhs|ssn|patient (?:id|no|number)|medical record(?: number| no)?"
+_LABELS = (
+    "(?:mrn|nhs|ssn|chi|hospital|patient|medical record)(?: (?:id|no|nr|number|record))?[.:#]?"
+)
+_BORN = r"(?:dob|d\.o\.b\.?|date of birth|birth ?da(?:y|te)|born)(?: on)?"
+_DASH = "\u2010-\u2015-"  # the last of a class
+_TAIL = rf"(?:[ \u00a0{_DASH}]?\d+)*"
 _NAME = r"[A-Z][\w'-]+(?: +[A-Z][\w'-]+)?"
 _IDENTIFIERS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("email", re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")),
+    ("email", re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")),
     ("link", re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)),
     ("number", re.compile(r"\b\d{3}-\d{2}-\d{4}\b")),
-    ("date", re.compile(r"\b\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d{2}\b")),
-    ("date", re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b")),
-    ("date", re.compile(rf"\b\d{{1,2}} {_MONTH}\.?,? (?:19|20)\d{{2}}\b")),
-    ("date", re.compile(rf"\b{_MONTH}\.? \d{{1,2}},? (?:19|20)\d{{2}}\b")),
-    ("number", re.compile(rf"\b(?:{_LABELS})\W{{0,3}}[\w-]*\d[\w-]*", re.IGNORECASE)),
-    ("number", re.compile(r"(?<!\w)\+?\(?\d[\d ()./-]{7,}\d\b")),
+    ("date", re.compile(rf"\b\d{{1,2}}[./{_DASH}]\d{{1,2}}[./{_DASH}](?:19|20)\d{{2}}\b")),
+    ("date", re.compile(rf"\b(?:19|20)\d{{2}}[./{_DASH}]\d{{1,2}}[./{_DASH}]\d{{1,2}}\b")),
+    (
+        "date",
+        re.compile(
+            rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)?[ ./{_DASH}]{_MONTH}[.,]?[ ./{_DASH}]"
+            r"{1,2}(?:19|20)\d{2}\b"
+        ),
+    ),
+    ("date", re.compile(rf"\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? (?:19|20)\d{{2}}\b")),
+    ("date", re.compile(rf"\b{_BORN}\W{{0,3}}\d[\d./{_DASH}]{{3,9}}\d\b", re.IGNORECASE)),
+    ("number", re.compile(rf"\b{_LABELS}\W{{0,3}}[\w-]*\d[\w-]*{_TAIL}", re.IGNORECASE)),
+    (
+        "number",
+        re.compile(
+            rf"(?<!\w)\+?\(?\d[\d ()./\u00a0{_DASH}]{{7,}}\d(?: ?(?:x|ext)\.? ?\d{{1,5}})?\b",
+            re.IGNORECASE,
+        ),
+    ),
     ("name", re.compile(rf"\b(?:mr|mrs|ms|miss|dr|prof)\.? +{_NAME}")),
     ("name", re.compile(rf"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? +{_NAME}")),
 )

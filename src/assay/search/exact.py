@@ -7,22 +7,32 @@ that do not, in their own order. Their account says so: the rule ``exact`` with 
 their score grew.
 
 A code may be a name ("5-FU toxicity"), and a section that was asked for need not repeat it: what an
-intent lifts has the codes of its document. That does not hold for amounts.
+intent lifts has the codes of its document. That does not hold for amounts. Where the query names a
+drug, an amount lifts only what names that drug as well: 800 mg of another one is no match.
+
+Names are exact, too. One of a letter and a digit (S-1, K-2) is lost among other words, so the
+documents that are named so come first. Of the sections that an intent lifts, those of documents
+with the very name of the query (Zometa) come before those with another name of the drug.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from assay.analysis.spelling import UNITS
+from assay.analysis.drugs import is_drug, is_listed, other_names
+from assay.analysis.spelling import folded
+from assay.analysis.words import is_amount, written_words
 from assay.model.document import ChunkLabels
+from assay.model.names import words
 from assay.search.boost import Boosted
 from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
 
 RULE = "exact"
-_LETTERS = re.compile(r"[^\W\d_]+")
+BETWEEN_CODES = ", "
+MOST_WORDS = 10  # of a query; a longer one is a sentence, in which a short name is one word of many
+_SHORT = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")
 
 
 def lift_exact(pool: Sequence[Boosted], exact: Mapping[int, str]) -> Sequence[Boosted]:
@@ -50,20 +60,96 @@ def with_sections(
         for one in pool
         if one.fused.key not in exact
         and (names := labels[one.fused.key].names) in named
-        and any(boost.applied and boost.rule in (INTENT_RULE, TABLE_RULE) for boost in one.boosts)
+        and _is_lifted(one)
     }
     return {**exact, **sections}
 
 
-def _is_name(code: str) -> bool:
+def within_drugs(
+    exact: Mapping[int, str],
+    query: str,
+    others: Callable[[str], Sequence[str]],
+    texts: Callable[[Sequence[int]], Mapping[int, str]],
+) -> Mapping[int, str]:
+    """What is exact, without amounts of other drugs than those that the query names.
+
+    ``others`` are the synonyms of a word, ``texts`` what candidates say and are called.
+    """
+    drugs = [word for word in written_words(query) if is_drug(word)]
+    amounts = [key for key, has in exact.items() if not _is_name(has)] if drugs else []
+    if not amounts:
+        return exact
+    names = {folded(name) for drug in drugs for name in (*other_names(drug), *others(drug))}
+    named = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})")
+    found = texts(amounts)
+    of_others = {key for key in amounts if not named.search(folded(found.get(key, "")))}
+    return {key: has for key, has in exact.items() if key not in of_others}
+
+
+def with_short_names(
+    exact: Mapping[int, str], query: str, labels: Mapping[int, ChunkLabels]
+) -> Mapping[int, str]:
+    """What is exact, with the candidates whose document is named with a short name of the query."""
+    short = {*_SHORT.findall(query)} if len(query.split()) <= MOST_WORDS else ()
+    for name in short:
+        letter, digits = name[0].lower(), name[1:].lstrip("-")
+        forms = (f" {letter} {digits} ", f" {letter}{digits} ")
+        named = (key for key, one in labels.items() if any(form in one.names for form in forms))
+        exact = {**dict.fromkeys(named, name), **exact}
+    return exact
+
+
+def place_names_first(
+    pool: Sequence[Boosted], query: str, labels: Mapping[int, ChunkLabels], *, detected: bool
+) -> Sequence[Boosted]:
+    """The pool, where the very name of a drug comes before its other names.
+
+    That holds for what an intent lifts, and for every candidate where the name is all of the query.
+    """
+    words_asked = written_words(query)
+    typed = [word for word in words_asked if is_listed(word)]
+    if not typed or not (detected or len(words_asked) == 1):
+        return pool
+    own = [_padded(word) for word in typed]
+    others = [_padded(name) for word in typed for name in other_names(word)[1:]]
+    places = [at for at, one in enumerate(pool) if not detected or _is_lifted(one)]
+    names = {at: labels[pool[at].fused.key].names for at in places}
+    by_name = {at for at in places if any(name in names[at] for name in own)}
+    first = next(
+        (at for at in places if at not in by_name and any(name in names[at] for name in others)),
+        len(pool),
+    )
+    raised = sorted(at for at in by_name if at > first)
+    if not raised:
+        return pool
+    score, named = pool[first].score, ", ".join(typed)
+    reason = f"is named {named}: above other names of it"
+    return [
+        *pool[:first],
+        *(_with_score(pool[at], score, named, reason) for at in raised),
+        *(one for at, one in enumerate(pool[first:], first) if at not in by_name or at < first),
+    ]
+
+
+def _padded(name: str) -> str:
+    return f" {' '.join(words(name))} "
+
+
+def _is_lifted(one: Boosted) -> bool:
+    return any(boost.applied and boost.rule in (INTENT_RULE, TABLE_RULE) for boost in one.boosts)
+
+
+def _is_name(codes: str) -> bool:
     """Whether codes are more than numbers and amounts."""
-    return any(word.lower() not in UNITS for word in _LETTERS.findall(code))
+    return not all(map(is_amount, codes.split(BETWEEN_CODES)))
 
 
 def _lifted(one: Boosted, above: float, has: str) -> Boosted:
-    score = one.score + above
+    return _with_score(one, one.score + above, has, f"has exactly {has}: above all that do not")
+
+
+def _with_score(one: Boosted, score: float, has: str, reason: str) -> Boosted:
     factor = score / one.fused.score if one.fused.score else 1.0
-    reason = f"has exactly {has}: above all that do not"
     lift = Boost(RULE, RULE, 1.0, factor, has, applied=True, reason=reason)
     others = tuple(
         replace(boost, applied=False, reason="an exact match counts more") for boost in one.boosts

@@ -42,6 +42,8 @@ from assay.search.subject import subject_of
 log = logging.getLogger("assay.search")
 UNJUDGED = Judged(None)
 LOOKED_INTO = 20  # results among which one must have all that a short query names
+WORDS = "bm25"
+BEST_BY_WORDS = 5  # passages that are read wherever fusion put them
 FEW_PASSAGES = 2  # of a document that says nothing in passing
 
 
@@ -202,6 +204,7 @@ def respond(
         subject_by=ranking.scope.by.value,
         notes=(
             *prepared.reading.notes,
+            *filter(None, (judged.only_mentioned,)),
             *_unmet(prepared, options, ranking),
             *(notes_on(hits[0]) if hits and not options.offset else ()),
         ),
@@ -209,6 +212,7 @@ def respond(
         searched_for=prepared.reading.searched_for,
         confidence=None if judged.confidence is None else round(judged.confidence, 4),
         nothing_about=judged.nothing,
+        only_mentioned=judged.only_mentioned if options.floor else "",
         withheld=withheld,
     )
 
@@ -275,7 +279,7 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
     # what is asked for does not depend on whether it is boosted
     detected = detect(question.plain, prepared.lexicon, options.query_intent)
     intents = {one.intent for one in detected if one.rule == INTENT_RULE}
-    return judge(
+    judged = judge(
         question.plain,
         passages,
         prepared.dense_model,
@@ -285,9 +289,16 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
         index=Index(
             partial(_is_called, prepared.index, ranking),
             partial(_passages, prepared, options, ranking, LOOKED_AT, LOOKED_INTO),
+            partial(_by_words, prepared, options),
             lambda one: len(prepared.index.find(one.chunk.doc_id)) > FEW_PASSAGES,
         ),
     )
+    absent = prepared.reading.absent
+    if absent and (judged.nothing or not passages):
+        return Judged(
+            judged.confidence or 0.0, f"nothing here is about {' or '.join(absent)}", absent
+        )
+    return judged
 
 
 def _passages(
@@ -300,6 +311,13 @@ def _passages(
         explained(candidate, rank, chunks[candidate.key], options.components).passage()
         for rank, candidate in enumerate(page, start=start + 1)
     ]
+
+
+def _by_words(prepared: Prepared, options: SearchOptions) -> list[Passage]:
+    """The best passages by words alone, which fusion may have put far below."""
+    hits = prepared.answers.lists.get(WORDS, ()) if WORDS in options.components else ()
+    chunks = prepared.index.chunks([hit.key for hit in hits[:BEST_BY_WORDS]])
+    return [Passage(chunk) for chunk in chunks.values() if chunk.text]
 
 
 def _content(prepared: Prepared) -> Content:

@@ -1,9 +1,9 @@
 """What was asked, once spelling no longer matters?
 
-NFKC makes look-alikes equal (full-width letters, ligatures, superscripts), blanks and control
-characters become single blanks, and models get lower case without phrases, exclusions and prefixes
-(``analysis/query.py``). ``written`` keeps the writer's own capitals, which tell an acronym from a
-word.
+NFKC makes look-alikes equal (full-width letters, ligatures, superscripts), blanks, control
+characters and the signs of trade marks become single blanks, and models get lower case without
+phrases, exclusions and prefixes (``analysis/query.py``). ``written`` keeps the writer's own
+capitals, which tell an acronym from a word.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from assay import limits
-from assay.analysis.query import GENTLE, read
+from assay.analysis.query import GENTLE, INSTEAD, alternatives, read
+from assay.analysis.spelling import MARKS
 from assay.errors import InputError, LimitError
 from assay.search.subject import no_others
 from assay.search.synonyms import Synonyms
@@ -36,11 +37,23 @@ class Question:
     gentle: bool = False
     others: Callable[[str], Sequence[str]] = field(default=no_others, compare=False, repr=False)
 
+    @property
+    def conditions(self) -> str:
+        """The query as it is written, with what may stand for the words of this OR that."""
+        if not self.synonyms:
+            return self.written
+        instead = (
+            f"{INSTEAD}{word}{INSTEAD}{other}"
+            for word in alternatives(self.written)
+            for other in self.others(word)
+        )
+        return "\n".join((self.written, *instead))
+
     def for_component(self, name: str) -> str:
         """What this component is asked."""
         if name == "bm25":
             sign = GENTLE if self.gentle else ""
-            return "\n".join((self.written, *(f"{sign}{word}" for word in self.synonyms)))
+            return "\n".join((self.conditions, *(f"{sign}{word}" for word in self.synonyms)))
         # models know most synonyms, but what an abbreviation alone means they must be told
         if self.synonyms and len(self.text.split()) <= BRIEF:
             return " ".join((self.text, *self.synonyms))
@@ -76,8 +89,8 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
 
 
 def _normalized(query: str) -> str:
-    """NFKC, with blanks for control characters; most queries are in that form already."""
+    """NFKC, with blanks for control characters and trade marks; most queries have that form."""
     if query.isascii() and query.isprintable():
         return query
     spaced = "".join(" " if unicodedata.category(c) == "Cc" else c for c in query)
-    return unicodedata.normalize("NFKC", spaced)
+    return unicodedata.normalize("NFKC", spaced.translate(MARKS))

@@ -1,7 +1,7 @@
 """What is the final order of the components' candidates, and how did it come about?
 
-There is one path: fusion, then boosts, exact codes and other kinds, then the reranker's scores. The
-result is one fixed pool of candidates, from which pages are taken.
+There is one path: fusion, then boosts, exact codes, words side by side and other kinds, then the
+reranker's scores. The result is one fixed pool of candidates, from which pages are taken.
 """
 
 from __future__ import annotations
@@ -21,8 +21,15 @@ from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
+from assay.search.beside import keep_words_together
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
-from assay.search.exact import lift_exact, with_sections
+from assay.search.exact import (
+    lift_exact,
+    place_names_first,
+    with_sections,
+    with_short_names,
+    within_drugs,
+)
 from assay.search.first import place_subject_first
 from assay.search.folding import Folding
 from assay.search.fusion import FusedPool, fuse
@@ -146,13 +153,19 @@ def rank(
         scope = _scope(question, lexicon, fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     guarded = time.perf_counter()
-    if len(lists) > 1 and reading.lifted:
-        exact = with_sections(boosted, reading.lifted, traits) if detected else reading.lifted
-        boosted = lift_exact(boosted, exact)
-    ordered = time.perf_counter()
     texts = _Texts(index, traits)
-    if not detected and not reading.lifted and scope is not GIVEN:
+    boosted = place_names_first(boosted, question.plain, traits, detected=bool(detected))
+    lifted: Mapping[int, str] = {key: has for key, has in reading.lifted.items() if key in traits}
+    if scope is not GIVEN:
+        lifted = with_short_names(lifted, question.plain, traits)
+    if len(lists) > 1 and lifted:
+        exact = within_drugs(lifted, question.plain, question.others, texts)
+        boosted = lift_exact(boosted, with_sections(boosted, exact, traits) if detected else exact)
+    ordered = time.perf_counter()
+    if not detected and not lifted and scope is not GIVEN:
         boosted = place_subject_first(boosted, question.plain, texts)
+    if len(lists) > 1 and not reading.lifted and scope is not GIVEN:
+        boosted = keep_words_together(boosted, question.plain, lists.get("bm25", ()), texts)
     boosted = lower_other_kinds(boosted, kinds_asked(question.plain), texts)
     seconds = {
         "fusion": between - started,

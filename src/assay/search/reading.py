@@ -10,23 +10,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from assay.analysis.drugs import is_drug
-from assay.analysis.identifiers import Mention, code_of, mentions
+from assay.analysis.identifiers import TRIAL, Mention, code_of, known_in, mentions
 from assay.analysis.language import language_of
 from assay.analysis.names import is_listed, is_meant, may_be_meant
-from assay.analysis.query import NAMES, TITLE, Asked, read
-from assay.analysis.words import analyse, tokens, written_words
+from assay.analysis.query import MAX_JOINED_WORDS, NAMES, TITLE, Asked, read
+from assay.analysis.spelling import base
+from assay.analysis.words import analyse, joined, tokens, written_words
 from assay.evidence.confidence import STOP_WORDS
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit, WordIndex
+from assay.search.exact import BETWEEN_CODES
 from assay.search.question import Question
 
 MOST_PASSAGES = 200  # of one identifier
+MOST_REGISTERED = 3  # documents under one registration
+NEAR = 80  # characters around a number that say what it is
 MOST_UNKNOWN = 5  # words that are looked up for another spelling
+SHORTEST_PART = 3  # letters of a part of a word that is also written as two
 
 ONLY_THIS = "only this was searched"
 WHERE = {TITLE: " in the title", NAMES: " in the names of the document"}
+
+_REGISTRATION = re.compile(
+    r"regist(?:ered|ration|ry)|(?:trial|protocol|study) (?:number|no\b|id\b)|identifier",
+    re.IGNORECASE,
+)
 
 Chunks = Callable[[Sequence[int]], Mapping[int, Chunk]]
 
@@ -37,9 +48,10 @@ class Reading:
 
     ``lifted`` are passages that come first, each with what they have of the query. ``only`` are the
     only passages that may be found, where it is not None. ``notes`` say all this in words;
-    ``identified`` is what stands for a document. ``unknown`` are the words that no document has,
-    each with the word that may be meant, or "". ``is_certain`` says that a drug was misspelt, and
-    which one is meant; then ``searched_for`` is the query that was searched instead.
+    ``identified`` is what stands for a document, ``absent`` what would, were it here. ``unknown``
+    are the words that no document has, each with the word that may be meant, or "". ``is_certain``
+    says that only that can be meant: one drug, or the same word written as one or as two; then
+    ``searched_for`` is the query that was searched instead.
     """
 
     documents: tuple[str, ...] = ()
@@ -48,6 +60,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     did_you_mean: str = ""
     identified: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     is_certain: bool = False
     searched_for: str = ""
@@ -70,11 +83,12 @@ NOTHING = Reading()
 
 def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
     """How a query is to be read before anything is searched."""
-    asked = read(question.written)
+    asked = read(question.conditions)
     notes: dict[str, None] = dict.fromkeys(asked.notes)
     documents: dict[str, None] = {}
     lifted: dict[int, str] = {}
     identified: list[str] = []
+    absent: list[str] = []
     only: frozenset[int] | None = None
     for mention in mentions(asked.plain):
         whole = mention.text == asked.plain.strip()
@@ -88,19 +102,29 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
             lifted |= found.lifted
             notes[found.note] = None
         elif mention.kind:
-            notes[f"no document here is {mention.text} ({mention.kind})"] = None
-            if whole:
-                only = frozenset(words.exact(question.written))
+            keys = words.exact(mention.text) if whole or mention.kind == TRIAL else []
+            printing = _Printing(mention, chunks(keys))
+            notes[printing.note] = None
+            documents |= dict.fromkeys(printing.documents)
+            lifted |= dict.fromkeys(keys, mention.text)
+            if not keys:
+                absent.append(mention.text)
+            if printing.documents:
+                identified.append(mention.text)
+            elif whole:
+                only = frozenset(keys)
     if asked.codes:
-        code = ", ".join(one.text for one in asked.codes)
+        code = BETWEEN_CODES.join(one.text for one in asked.codes)
         lifted |= dict.fromkeys(words.exact(question.written), code)
     if asked.only_excludes:
         only = frozenset()
     found_as_one = {*identified}
-    nowhere = [one for one in words.nowhere(question.written) if one not in found_as_one]
+    nowhere = [one for one in words.nowhere(question.conditions) if one not in found_as_one]
     notes |= dict.fromkeys(_conditions(asked, nowhere, found_as_one))
     said = _of_several(tuple(filter(None, notes)))
-    return Reading(tuple(documents), lifted, only, said, identified=tuple(identified))
+    return Reading(
+        tuple(documents), lifted, only, said, identified=tuple(identified), absent=tuple(absent)
+    )
 
 
 class _Found:
@@ -128,6 +152,36 @@ class _Found:
             if own:
                 effect = "it comes first, and only its document was searched"
         return f"{text} is {what}: {effect}"
+
+
+class _Printing:
+    """The passages that print an identifier which no document here is filed under.
+
+    Where one says that the identifier is its registration, the query is about its document.
+    """
+
+    def __init__(self, mention: Mention, chunks: Mapping[int, Chunk]) -> None:
+        every = list(dict.fromkeys(one.doc_id for one in chunks.values()))
+        own = {one.doc_id for one in chunks.values() if _registers(mention, one.text)}
+        self.documents = [doc_id for doc_id in every if doc_id in own][:MOST_REGISTERED]
+        if self.documents:
+            named = ", ".join(self.documents)
+            self.note = f"{mention.text} is the registration of document {named}: {ONLY_THIS}"
+        elif every:
+            named = ", ".join(every[:MOST_REGISTERED])
+            self.note = (
+                f"{mention.text} ({mention.kind}) stands in document {named}: it comes first"
+            )
+        else:
+            self.note = f"no document here is {mention.text} ({mention.kind})"
+
+
+def _registers(mention: Mention, text: str) -> bool:
+    """Whether a text calls an identifier its registration."""
+    if mention.kind != TRIAL:
+        return False
+    places = (one for one in known_in(text) if one.code == mention.code)
+    return any(_REGISTRATION.search(text[max(0, at.start - NEAR) : at.end + NEAR]) for at in places)
 
 
 def _of_several(notes: tuple[str, ...]) -> tuple[str, ...]:
@@ -181,7 +235,7 @@ def allowed(
         return reading.only.intersection(keys)
     if not keys or not read(question.written).restricts:
         return keys
-    return words.holding(question.written, sorted(keys))
+    return words.holding(question.conditions, sorted(keys))
 
 
 def with_unknown_words(
@@ -204,6 +258,15 @@ def with_unknown_words(
         if not all(known[term] for term in cut.terms)
         and not any(known[form] for form in whole[word])
     ]
+    if not reading.identified and not read(question.written).restricts:
+        compounds = {**_joined(plain, words), **_parted(missing, words)}
+        if compounds:
+            return replace(
+                reading,
+                did_you_mean=_instead(plain, compounds),
+                unknown=compounds,
+                is_certain=True,
+            )
     if not missing:
         return reading
     notes = [*reading.notes]
@@ -219,9 +282,7 @@ def with_unknown_words(
     # what is in capitals or has a synonym is a name, and its neighbour is another one: HFpEF, HFrEF
     plainly = [word for word in missing if word[1:].islower() and not question.synonyms]
     better = {} if strange else _better(plainly[:MOST_UNKNOWN], words, chunks)
-    meant = plain if better else ""
-    for word, other in better.items():
-        meant = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, meant)
+    meant = _instead(plain, better) if better else ""
     drugs = {word: other for word, other in better.items() if is_drug(other)}
     return replace(
         reading,
@@ -229,6 +290,54 @@ def with_unknown_words(
         did_you_mean=meant,
         unknown={word: better.get(word, "") for word in missing},
         is_certain=bool(drugs) and all(map(is_meant, drugs, drugs.values())),
+    )
+
+
+def _instead(text: str, others: Mapping[str, str]) -> str:
+    """A text with other words in the place of some."""
+    for word, other in others.items():
+        text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", other, text)
+    return text
+
+
+def _joined(plain: str, words: WordIndex) -> dict[str, str]:
+    """Neighbours that no document has side by side, but written as one: flax seed, flaxseed."""
+    parts = plain.split()
+    pairs = {
+        f"{first} {second}": joined(first, second)
+        for first, second in (pairwise(parts) if len(parts) <= MAX_JOINED_WORDS else ())
+        if _is_part(first) and _is_part(second)
+    }
+    known = words.counts([form for forms in pairs.values() for form in forms]) if pairs else {}
+    return {
+        pair: pair.replace(" ", "").lower()
+        for pair, forms in pairs.items()
+        if any(known[form] for form in forms) and words.nowhere(f'"{pair}"')
+    }
+
+
+def _parted(missing: Sequence[str], words: WordIndex) -> dict[str, str]:
+    """Words that no document has, but as two that stand side by side: flaxseed, flax seed."""
+    found: dict[str, str] = {}
+    for word in missing[:MOST_UNKNOWN]:
+        cuts = [
+            (word[:at], word[at:]) for at in range(SHORTEST_PART, len(word) - SHORTEST_PART + 1)
+        ]
+        cuts = [(first, second) for first, second in cuts if _is_part(first) and _is_part(second)]
+        terms = {part: base(part) for cut in cuts for part in cut}
+        known = words.counts([*terms.values()]) if terms else {}
+        both = (cut for cut in cuts if all(known[terms[part]] for part in cut))
+        pairs = [f"{first} {second}" for first, second in both]
+        if pair := next((one for one in pairs if not words.nowhere(f'"{one}"')), ""):
+            found[word] = pair.lower()
+    return found
+
+
+def _is_part(word: str) -> bool:
+    """Whether a word may be a part of another."""
+    low = word.lower()
+    return (
+        len(word) >= SHORTEST_PART and word.isalpha() and low not in STOP_WORDS and bool(base(low))
     )
 
 

@@ -111,6 +111,8 @@ class SearchResponse(Tabular):
     count the documents of all of them (``search/facets.py``). ``confidence`` is how sure it is that
     something is about the query, between 0 and 1; where nothing is, ``nothing_about`` says so, and
     ``withheld`` is the number of results that are not shown (``evidence/floor.py``).
+    ``only_mentioned`` says, as the notes do, that results mention what is asked about, and that no
+    document is about it: they are shown, and nobody answers from them.
     """
 
     query: str
@@ -141,6 +143,7 @@ class SearchResponse(Tabular):
     searched_for: str = ""
     confidence: float | None = None
     nothing_about: str = ""
+    only_mentioned: str = ""
     withheld: int = 0
 
     def passages(self) -> list[Passage]:

@@ -481,7 +481,7 @@ class Searcher:
         return prepared if again is None else prepared.corrected(await self._aprepare(again))
 
     def _corrected(self, search: SearchInProgress, prepared: Prepared) -> SearchInProgress | None:
-        """The search for what was meant, where a drug is misspelt and only one can be meant."""
+        """The search for what was meant, where nothing else can be."""
         reading = prepared.reading
         if not reading.is_certain:
             return None

@@ -43,6 +43,7 @@ ENOUGH = 0.6  # share of the terms' weights
 DESCRIBING = 3  # terms; with fewer, a query names one thing
 TITLE_WORDS = 6  # so many words of a query, all in one name, are a title
 _CODE = re.compile(r"[a-z]{2,6}\d{5,}")
+_SHORT = re.compile(r"[a-z] \d{1,2}")
 _TITLES_OF_LABELS = """
 capsule characteristic drug for information injection insert label leaflet of oral package patient
 prescribing product solution summary tablet
@@ -131,6 +132,11 @@ def _has_own(forms: tuple[str, ...], documents: Iterable[str]) -> bool:
 def _is_name(term: str) -> bool:
     """Whether a term can name something by itself: a word, or the long number of a record."""
     return len(term) > 1 and not (len(term) < 5 and term.replace(" ", "").isdecimal())
+
+
+def _parts(term: str) -> list[str]:
+    """The words of a term; S-1 is one, as an S and a 1 are everywhere."""
+    return [term.replace(" ", "")] if _SHORT.fullmatch(term) else term.split()
 
 
 class By(StrEnum):
@@ -296,7 +302,7 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     for run, written in zip(subject.runs, subject.typed, strict=True):
         for at, end in _joined(run, every, pool.others):
             typed.setdefault(" ".join(run[at:end]), " ".join(written[at:end]))
-    weights = {term: max(map(pool.rarity, term.split())) for term in typed if _is_name(term)}
+    weights = {term: max(map(pool.rarity, _parts(term))) for term in typed if _is_name(term)}
     weights = {term: weight for term, weight in weights.items() if weight > 0}
     if not weights:
         return Scope(By.NOTHING)

@@ -21,7 +21,7 @@ from assay.digests import digest_of
 from assay.errors import FormatError, LimitError, MissingFileError, UsageError
 from assay.search.request import BUILT_IN_SYNONYMS, NO_SYNONYMS
 
-ABBREVIATIONS = "abbreviations.txt"
+WRITTEN = ("abbreviations.txt", "drug_names.txt")  # rules
 OTHER_NAMES = ("drugs.txt", "diseases.txt")
 SHORT = 5  # letters of an abbreviation that may also be a word
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
@@ -82,10 +82,9 @@ class Synonyms:
 def built_in() -> Synonyms:
     """The rules that come with assay; ``data/synonyms/SOURCES.md`` says where they are from."""
     folder = files("assay") / "data" / "synonyms"
-    texts = {
-        name: (folder / name).read_text(encoding="utf-8") for name in (ABBREVIATIONS, *OTHER_NAMES)
-    }
-    own = _synonyms([(line, "") for line in texts[ABBREVIATIONS].split("\n")], capitals=True)
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in (*WRITTEN, *OTHER_NAMES)}
+    rules = (line for name in WRITTEN for line in texts[name].split("\n"))
+    own = _synonyms([(line, "") for line in rules], capitals=True)
     # thousands of lines that are folded already: reading them as rules would take long
     pairs = (line.split(" => ") for name in OTHER_NAMES for line in texts[name].split("\n")[1:-1])
     others = {tuple(name.split(" ")): (usual,) for name, usual in pairs}

@@ -31,6 +31,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from assay import limits
 from assay.durable import (
+    alone_in,
     is_full,
     is_unfinished,
     make_folder,
@@ -41,6 +42,7 @@ from assay.durable import (
     sync_files,
     sync_folder,
     take_name,
+    write_atomically,
 )
 from assay.errors import (
     DiskFullError,
@@ -53,7 +55,7 @@ from assay.errors import (
 from assay.index.checksums import digest
 from assay.model.moments import now
 from assay.store.file_copy import check_database, copy_database
-from assay.store.schema import APPLICATION_ID
+from assay.store.schema import APPLICATION_ID, VERSION, metadata
 from assay.store.versions import refuse_newer
 from assay.version import __version__
 
@@ -69,6 +71,7 @@ TABLES = {"keys": "api_keys", "jobs": "jobs", "queries": "query_log", "rounds": 
 VECTORS = "vectors"
 STALE_SECONDS = 24 * 3600
 BACKING_UP, RESTORING = ".assay-backup-", ".assay-restore-"
+MOVING = "moving"  # beside what a restore moves into a folder that is there
 HEADER_BYTES = 1 << 20  # longer than any file name
 NOBODYS = "lost+found"  # what a new volume contains
 
@@ -136,6 +139,7 @@ def restore(source: Path, home: Path) -> Backup:
         raise MissingFileError(f"{source} is not a plain file", hint="name a file of assay backup")
     there = home.exists()
     if there:
+        _undo_unfinished(home)
         _refuse_filled(home)
     make_folder(home.parent)
     with storing(home), scratch(home if there else home.parent, RESTORING) as folder:
@@ -145,12 +149,30 @@ def restore(source: Path, home: Path) -> Backup:
         if DATABASE in backup.files:
             check_database(inside / DATABASE, source)
             _refuse_foreign(inside / DATABASE, source)
+            _refuse_altered(inside / DATABASE, source)
         if there:
-            _refuse_filled(home)  # by another process, while this was unpacked
-            _filled(inside, home)
+            with alone_in(home):
+                _refuse_filled(home)  # by another process, while this was unpacked
+                write_atomically(folder / MOVING, b"")
+                _filled(inside, home)
         else:
             move_folder(inside, home)
     return backup
+
+
+def _undo_unfinished(home: Path) -> None:
+    """Take back what a restore had moved into a folder when it was killed."""
+    begun = [path.parent for path in home.glob(f"{RESTORING}*/{MOVING}")]
+    if not begun or (home / DATABASE).exists():
+        return
+    with storing(home), alone_in(home):
+        for folder in begun:
+            made = folder / "home"
+            moved = [home / name for name in (*FOLDERS, VECTORS)]
+            for path in moved:
+                if path.is_dir() and made.is_dir() and not (made / path.name).exists():
+                    move_folder(path, made / path.name)
+            (folder / MOVING).unlink(missing_ok=True)
 
 
 def read_manifest(source: Path) -> Backup:
@@ -205,6 +227,25 @@ def _refuse_foreign(path: Path, source: Path) -> None:
     if application != APPLICATION_ID:
         raise StorageError(f"{source} holds no database of assay", hint="name another one")
     refuse_newer(version, str(source))
+
+
+def _refuse_altered(path: Path, source: Path) -> None:
+    """Raise an error for a database in which something is that assay did not make, or is gone."""
+    with closing(sqlite3.connect(path)) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        schema = connection.execute("SELECT type, name FROM sqlite_schema").fetchall()
+    foreign = [name for kind, name in schema if kind in ("trigger", "view")]
+    if foreign:
+        raise StorageError(
+            f"the database of {source} holds {foreign[0]!r:.60}, which assay did not make",
+            hint="triggers and views can change what is stored: drop them, or use another backup",
+        )
+    tables = {name for kind, name in schema if kind == "table"}
+    lacking = sorted(set(metadata.tables) - tables) if version == VERSION else []
+    if lacking:
+        raise StorageError(
+            f"the database of {source} lacks the table {lacking[0]}", hint="use another backup"
+        )
 
 
 def _copied(source: Path, target: Path, name: str) -> dict[str, Path]:

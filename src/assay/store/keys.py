@@ -24,6 +24,7 @@ from assay.store.database import open_database, writing
 from assay.store.schema import api_keys
 
 SCOPES = ("read", "evaluate", "annotate", "admin")
+MOST_DAYS = 36_500
 KeyState: TypeAlias = Literal["active", "expired", "revoked"]
 _FORM = re.compile(r"assay_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@ -]{0,63}")
@@ -70,6 +71,11 @@ class KeyStore:
                 hint="up to 64 letters, digits, blanks or . _ @ -",
             )
         key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+        if days is not None and not 0 <= days <= MOST_DAYS:
+            raise InputError(
+                f"a key can be valid for up to {MOST_DAYS:,} days, not {days:g}",
+                hint="without a number of days it does not expire",
+            )
         expires = days_ago(-days) if days is not None else None
         key = ApiKey(key_id, name, _digest(secret), chosen, now(), expires)
         with writing(self._engine) as connection:

@@ -19,6 +19,7 @@ from typing import Any
 
 from assay import limits
 from assay.errors import FormatError, LimitError
+from assay.ingest.facts import plain_name
 from assay.ingest.tabular import PARQUET_MAGIC, TEXTUAL, head_names, parquet_rows, separated_rows
 from assay.model.testset import GoldenQuery, Judgment
 from assay.plural import counted
@@ -51,7 +52,6 @@ DOCUMENT = ("docid", "documentid", "corpusid", "docno", "chunkid", "passageid", 
 GRADE = ("rating", "grade", "relevance", "score", "judgment", "judgement", "label", "rel")
 GROUP = ("group",)
 CONTEXTS = frozenset({"referencecontexts", "contexts", "groundtruthcontexts"})
-_NOT_NAMES = re.compile(r"[^a-z0-9]+")
 _SPLIT = re.compile(r"[\s,;|]+")
 _HINT = (
     "a row has a query (query, question, user_input ...) and its documents (relevant_docs, "
@@ -82,14 +82,9 @@ class _Query:
     group: str | None = None
 
 
-def plain_name(name: object) -> str:
-    """The name of a column without case, blanks and signs."""
-    return _NOT_NAMES.sub("", str(name).lower())
-
-
 def looks_like_rows(names: Iterable[object]) -> bool:
     """Whether columns of these names hold queries and documents."""
-    known = {plain_name(name) for name in names}
+    known = {plain_name(str(name)) for name in names}
     asks = known & {*QUERY_TEXT, *QUERY_ID}
     return bool(asks and known & {*RELEVANT, *DOCUMENT, *CONTEXTS})
 
@@ -158,7 +153,7 @@ def _lines(data: bytes, source: str) -> Iterator[str]:
 
 
 def _row(cells: Mapping[str, Any], line: int | None, place: str) -> Row:
-    return Row({plain_name(name): value for name, value in cells.items()}, line, place)
+    return Row({plain_name(str(name)): value for name, value in cells.items()}, line, place)
 
 
 def fill_from_rows(
@@ -248,7 +243,7 @@ def _judgments(row: Row, draft: DraftSet, query: str) -> Iterator[tuple[str, int
         return
     for one in listed if isinstance(listed, list) else [listed]:
         if isinstance(one, Mapping):
-            cells = {plain_name(name): value for name, value in one.items()}
+            cells = {plain_name(str(name)): value for name, value in one.items()}
             inner = Row(cells, row.line, row.place)
             yield from _graded(inner.first((*DOCUMENT, *ROW_ID)), cells, row, draft, query)
         else:

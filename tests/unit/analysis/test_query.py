@@ -86,6 +86,18 @@ def test_codes_are_what_must_match_exactly() -> None:
     assert codes("repressing IL-18 had negative effects in 400 of 1200 patients since 2009") == []
     assert codes("I21.4") == ["I21.4"]
     assert codes("type 2 diabetes in 30 adults") == []
+    assert codes("0093-1893-05") == codes("NDC 0093-1893-05")[-1:] == ["0093-1893-05"]
+    (whole,) = read("C3421-019").codes
+    assert (whole.terms, whole.forms) == (("c3421", "019"), ())
+
+
+@pytest.mark.parametrize(
+    "when",
+    ["q8h", "Q2W", "q4-6h", "3x", "x2", "2x/day", "12-week", "10-year-old", "48h", "1st", "2-fold",
+     "2017", "2017-11", "2017-11-05", "05.11.2017", "5-Nov-2017", "2015-2017"],
+)  # fmt: skip
+def test_how_often_and_when_is_no_code(when: str) -> None:
+    assert read(when).codes == read(f"enoxaparin {when}").codes == ()
 
 
 @pytest.mark.parametrize(
@@ -93,6 +105,16 @@ def test_codes_are_what_must_match_exactly() -> None:
     [
         ("NCT04381936", "nct04381936", "trial"),
         ("adverse events in nct04381936?", "nct04381936", "trial"),
+        ("ISRCTN 30952488", "isrctn30952488", "trial"),
+        ("ACTRN: 12607000123459 results", "actrn12607000123459", "trial"),
+        ("ACTRN12607000123459", "actrn12607000123459", "trial"),
+        ("EudraCT number: 2009-012345-41", "200901234541", "trial"),
+        ("DRKS00004567", "drks00004567", "trial"),
+        ("JPRN-UMIN000007654", "umin000007654", "trial"),
+        ("UMIN-CTR: 000007654", "umin000007654", "trial"),
+        ("ChiCTR-TRC-10001234", "chictrtrc10001234", "trial"),
+        ("CTRI/2011/07/001890 dose", "ctri201107001890", "trial"),
+        ("NTR 2345", "ntr2345", "trial"),
         ("PMID: 32678530", "32678530", "PubMed article"),
         ("pmid32678530", "32678530", "PubMed article"),
         ("PMC7383595 results", "pmc7383595", "PMC article"),

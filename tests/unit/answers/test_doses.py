@@ -8,6 +8,7 @@ import pytest
 
 from assay.answers.extractive import ExtractiveAnswerer
 from assay.app.workspace import Workspace
+from assay.evidence.floor import judge
 from assay.model.answers import Passage
 from assay.model.document import Chunk
 from tests.unit.search.corpus import filled
@@ -116,3 +117,141 @@ def test_what_is_said_of_women_does_not_answer_for_men() -> None:
     assert "bleeding" in answerer.answer("adverse events of estradiol", [WOMEN]).text
     assert "bleeding" in answerer.answer("adverse events of estradiol in women", [WOMEN]).text
     assert not answerer.answer("adverse events of estradiol in men", [WOMEN]).text
+
+
+ANAEMIA = passage(
+    "INTERVENTION 1:\n  Darbepoetin\n  Response was a rise of hemoglobin by at least 2 grams per "
+    "deciliter (g/dL).\n  Ferritin had to be 100 mcg per litre.\n"
+    "  Participants received peginesatide plus vitamin K 2,500 international units weekly.\n",
+    "ana",
+    "Anaemia: peginesatide",
+)
+SEEDS = passage(
+    "Lutetium vipivotide: 185 MBq/kg by vein on day 1. External beams gave 54 Gy in 27 fractions.",
+    "lut",
+    "Lutetium vipivotide and external radiotherapy",
+)
+DRUGS_IN_MODELS = passage(
+    "Single-agent XQ 12 (olaparib) dosed orally at 3 mg/day in 21-day cycles. This inhibitor was "
+    "active in animal models of tumours.",
+    "ola",
+    "Olaparib (XQ 12)",
+)
+TWO_IN_ONE = passage(
+    "Participants took bicalutamide 900 milligram (mg) along with 7 mg capsule of dexamethasone.",
+    "two",
+    "Bicalutamide + Dexamethasone",
+)
+CAPSULE = passage(
+    "Silymarin 140mg capsule taken orally twice a day. Blood was drawn at noon.", "sil", "Silymarin"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "says", "does_not"),
+    [
+        ("dose of peginesatide", ANAEMIA, "2,500 international units", "deciliter"),
+        ("What dose of lutetium vipivotide was given?", SEEDS, "185 MBq/kg", "54 Gy"),
+        ("What dose of radiotherapy was given?", SEEDS, "54 Gy", "185 MBq"),
+        ("What dose of olaparib was given?", DRUGS_IN_MODELS, "3 mg/day", ""),
+        ("What dose of dexamethasone was given?", TWO_IN_ONE, "7 mg capsule", ""),
+        ("how much silymarin is in each capsule", CAPSULE, "140mg", ""),
+    ],
+)
+def test_amounts_in_other_units_are_doses_and_concentrations_are_none(
+    question: str, found: Passage, says: str, does_not: str
+) -> None:
+    answer = ExtractiveAnswerer().answer(question, [found])
+    assert says in answer.text, answer.refusal_reason
+    assert not does_not or does_not not in answer.text
+
+
+TRIAL_OF_CODE = passage(
+    "INTERVENTION 1:\n  QX4471 60 mg\n  QX4471 (zanubrutinib) 60 mg once daily\n"
+    "INTERVENTION 2:\n  Ibrutinib 420 mg\n  Ibrutinib 420 mg once daily",
+    "NCT09000001",
+    "NCT09000001: QX4471 60 mg; Ibrutinib 420 mg",
+)
+TRIAL_OF_OTHERS = passage(
+    "Strong inhibitors (ketoconazole) 200 mg are not allowed with Ibrutinib 420 mg.",
+    "NCT09000002",
+    "NCT09000002: Ibrutinib 420 mg",
+)
+
+
+def test_a_name_in_brackets_after_a_name_of_the_subject_is_one_of_its_names() -> None:
+    answerer = ExtractiveAnswerer()
+    text = answerer.answer("What dose of zanubrutinib was given?", [TRIAL_OF_CODE]).text
+    assert "60 mg once daily" in text
+    assert "420" not in text
+    assert not answerer.answer("What dose of ketoconazole was given?", [TRIAL_OF_OTHERS]).text
+
+
+def test_a_drug_that_a_trial_names_in_brackets_is_not_only_mentioned() -> None:
+    asked = "What dose of zanubrutinib was given?"
+    judged = judge(asked, [TRIAL_OF_CODE], intents=("dosage",))
+    assert not judged.nothing
+    assert not judged.only_mentioned
+    asked = "What dose of ketoconazole was given?"
+    assert "only mentioned" in judge(asked, [TRIAL_OF_OTHERS], intents=("dosage",)).only_mentioned
+
+
+def of_methods(text: str) -> Passage:
+    chunk = Chunk(
+        "PMC90:chunk_3",
+        "PMC90",
+        text,
+        title="Nefopam versus placebo after thyroidectomy: a randomised trial",
+        section_label="methods",
+    )
+    return Passage(chunk, 1.0, {})
+
+
+ANAESTHESIA = of_methods(
+    "Anaesthesia was induced with remifentanil 1 µg/kg and rocuronium 0.3 mg/kg intravenously. "
+    "Patients taking prednisolone 20 mg daily were excluded. Nefopam 20 mg was infused. "
+    "Ondansetron was at hand."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("What dose of rocuronium was given?", "0.3 mg/kg"),
+        ("What is the recommended dose of rocuronium?", ""),
+        ("What is the dose of rocuronium?", ""),
+        ("maximum dose of rocuronium", ""),
+        ("What dose of prednisolone was given?", ""),
+        ("What dose of ondansetron was given?", ""),
+    ],
+)
+def test_methods_state_the_dose_of_what_was_given_beside_the_subject(
+    question: str, says: str
+) -> None:
+    answer = ExtractiveAnswerer().answer(question, [ANAESTHESIA])
+    assert says in answer.text if says else not answer.text
+    judged = judge(question, [ANAESTHESIA], intents=("dosage",))
+    assert bool(judged.nothing or judged.only_mentioned) is not bool(says)
+
+
+def of_trial(at: int, section: str, text: str) -> Passage:
+    title = "NCT09000005: Hydroxychloroquine 200 mg"
+    return Passage(Chunk(f"h:chunk_{at}", "NCT09000005", text, title, section), 1.0, {})
+
+
+HYDROXYCHLOROQUINE = [
+    of_trial(0, "interventions", "Hydroxychloroquine 200 mg twice daily for four weeks."),
+    of_trial(
+        1,
+        "eligibility",
+        "Inclusion Criteria:\n  Women with endometriosis\nExclusion Criteria:\n"
+        "  Treatment with hydroxychloroquine for lupus within 24 months",
+    ),
+]
+
+
+def test_a_dose_is_not_for_what_keeps_patients_out() -> None:
+    answerer = ExtractiveAnswerer()
+    asked = "dose of hydroxychloroquine for {}"
+    assert "200 mg" in answerer.answer(asked.format("endometriosis"), HYDROXYCHLOROQUINE).text
+    assert not answerer.answer(asked.format("lupus"), HYDROXYCHLOROQUINE).text

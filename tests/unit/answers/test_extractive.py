@@ -416,3 +416,109 @@ def test_a_dose_for_some_people_is_quoted_for_them_only() -> None:
     assert ask("dose of ZORVEX in renal impairment", told) == (
         "In renal impairment ZORVEX starts at 5 mg. [1]"
     )
+
+
+COUGH = passage(
+    "In all, 612 children took levodropropizine for cough. Nausea was recorded in 24 patients "
+    "(3.9%). Adults with nausea were 31 patients (5.0%). Nausea is unpleasant to children.",
+    "cough",
+    "Levodropropizine for cough",
+)
+PROSTATE = Passage(
+    Chunk(
+        "NCT09000003:chunk_0",
+        "NCT09000003",
+        "Eligibility\nInclusion Criteria:\n  Rising PSA on two occasions at least\n"
+        "  Men of 45 years or older\n  Ferritin > 30 ng/mL\nExclusion Criteria:\n"
+        "  Surgery within 2 years",
+        title="NCT09000003: Darolutamide",
+        section_label="eligibility",
+    ),
+    1.0,
+    {},
+)
+
+
+def test_how_many_is_answered_with_a_number_of_the_people_in_question() -> None:
+    said = ExtractiveAnswerer().answer("How many children had nausea?", [COUGH]).text
+    assert "Nausea was recorded in 24 patients (3.9%)." in said
+    assert "31 patients" not in said
+
+
+@pytest.mark.parametrize(
+    ("question", "says", "does_not"),
+    [
+        ("How old did men have to be in NCT09000003?", "Men of 45 years or older", "PSA"),
+        ("What ferritin was required in NCT09000003?", "Ferritin > 30 ng/mL", "zzz"),
+    ],
+)
+def test_what_was_required_is_answered_by_a_criterion(
+    question: str, says: str, does_not: str
+) -> None:
+    said = ExtractiveAnswerer().answer(question, [PROSTATE]).text
+    assert says in said
+    assert does_not not in said
+
+
+ITCH = Passage(
+    Chunk(
+        "NCT09000004:chunk_1",
+        "NCT09000004",
+        "Results\nOutcome Measurement:\n  Mean Itch Score at Week 8\n  Scores from 0 to 10.\n"
+        "  Time frame: 8 weeks\nResults 1:\n  Arm/Group Title: Nalfurafine 5 ug\n"
+        "  Arm/Group Description: Nalfurafine 5 ug orally each evening\n"
+        "  Mean (Standard Deviation)\n  Unit of Measure: units on a scale  3.87         (0.42)\n",
+        title="NCT09000004: Nalfurafine 5 ug; Placebo",
+        section_label="results",
+    ),
+    1.0,
+    {},
+)
+
+
+def test_a_value_of_a_trial_is_cited_with_its_arm_and_measure() -> None:
+    answerer = ExtractiveAnswerer()
+    said = answerer.answer("What was the mean itch score with nalfurafine at week 8?", [ITCH])
+    assert said.text.startswith(
+        "Mean Itch Score at Week 8 [1] Arm/Group Title: Nalfurafine 5 ug [1] "
+        "Mean (Standard Deviation) Unit of Measure: units on a scale 3.87 (0.42) [1]"
+    )
+    dose = answerer.answer("What dose of nalfurafine was given?", [ITCH]).text
+    assert "orally each evening" in dose
+    assert "3.87" not in dose
+
+
+TINGLING = passage(
+    "Gloves with ice were worn while the drip was running. Tingling was measured with a "
+    "questionnaire of ten items. Feet were looked at, too, and so were hands.",
+    "ice",
+    "Cooling gloves in oncology",
+)
+WASHED = passage(
+    "The hands and feet of workers were washed. Hands and feet were looked at with gloves.",
+    "wash",
+    "Washing at work",
+)
+EVENTS = passage(
+    "Treatment-emergent adverse events after the bath were defined as adverse events that began "
+    "after it. Adverse events after the bath were rash in 4 and dizziness in 2.",
+    "bath",
+    "Balneotherapy",
+)
+
+
+def test_a_document_that_shares_everyday_words_is_not_quoted_beside_the_subject() -> None:
+    asked = "How was tingling of hands and feet measured?"
+    said = ExtractiveAnswerer(gate=0.0).answer(asked, [TINGLING, WASHED])
+    assert said.citations == ("ice:chunk_0",)
+    assert "workers" not in said.text
+    other = ExtractiveAnswerer(gate=0.0).answer("How were hands washed?", [WASHED, TINGLING])
+    assert "workers were washed" in other.text
+
+
+def test_a_definition_does_not_say_which_events_there_were() -> None:
+    answerer = ExtractiveAnswerer(most=1)
+    asked = "treatment-emergent adverse events after the bath"
+    assert answerer.answer(asked, [EVENTS]).text.startswith("Adverse events after the bath were")
+    asked = "how were treatment-emergent adverse events after the bath defined"
+    assert "began after it" in answerer.answer(asked, [EVENTS]).text

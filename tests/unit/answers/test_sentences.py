@@ -123,3 +123,44 @@ def test_a_numbered_heading_is_one_whatever_numbers_it_has() -> None:
     (one,) = sentences(Chunk("d:0", "d", text, title="Label"))
     assert one.text == "The dose is 5 mg."
     assert "Pediatric" in one.context
+
+
+RESULTS = """Results
+Outcome Measurement:
+  Median Time to Itch Relief
+  Hours until the first relief was noted in the diary.
+  Time frame: 8 weeks
+Results 1:
+  Arm/Group Title: Nalfurafine 5 ug
+  Arm/Group Description: Nalfurafine 5 ug orally each evening
+  Overall Number of Participants Analyzed: 61
+  Median (95% Confidence Interval)
+  Unit of Measure: hours  31.4        (27.0 to 38.2)
+Results 2:
+  Arm/Group Title: Placebo
+  Overall Number of Participants Analyzed: 58
+  Measure Type: Number
+  Unit of Measure: hours  Day: 44.1
+  Night: 52.9"""
+
+
+def test_a_value_of_results_has_what_was_measured_in_which_arm() -> None:
+    found = [one for one in sentences(Chunk("n:0", "n", RESULTS, "NCT09000004")) if one.arm]
+    assert [(one.columns, one.arm, one.text) for one in found] == [
+        (
+            "Median Time to Itch Relief",
+            "Arm/Group Title: Nalfurafine 5 ug",
+            "Median (95% Confidence Interval) Unit of Measure: hours 31.4 (27.0 to 38.2)",
+        ),
+        (
+            "Median Time to Itch Relief",
+            "Arm/Group Title: Placebo",
+            "Measure Type: Number Unit of Measure: hours Day: 44.1 Night: 52.9",
+        ),
+    ]
+
+
+def test_a_value_without_its_arm_stays_as_it_is() -> None:
+    text = "Overall Number of Participants Analyzed: 61\n  Unit of Measure: hours  31.4"
+    found = [one.text for one in sentences(Chunk("n:0", "n", text, "NCT09000004"))]
+    assert found[-1] == "Unit of Measure: hours  31.4"

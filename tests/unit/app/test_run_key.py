@@ -71,7 +71,8 @@ NO_ANSWER = {
     # where things are, and who may reach them
     "home", "database", "models", "host", "port", "allowed_hosts", "server", "api_key",
     "opensearch_user", "opensearch_password", "opensearch_api_key", "opensearch_ca",
-    "opensearch_replicas", "opensearch_refresh", "answer_key_variable", "metrics_textfile",
+    "opensearch_replicas", "opensearch_refresh", "answer_key_variable", "dense_key_variable",
+    "reranker_key_variable", "metrics_textfile",
     "metrics_test_set", "metrics_part", "metrics_match", "metrics_configuration",
     "pushgateway",
     # how fast, how often and how much at a time; an evaluation is patient, and what fails or is

@@ -14,11 +14,11 @@ from assay.app.engine import usual_options
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.encode import shelf as shelves
-from assay.encode.catalog import CARDS
+from assay.encode.catalog import CARDS, DEFAULT_ENCODERS
 from assay.encode.folders import card_of_folder
 from assay.errors import MissingModelError
 from assay.settings import Settings, configure
-from tests.unit.encode.tiny import write_model
+from tests.unit.encode.tiny_hybrid import write_hybrid
 
 SAID = "by words alone"
 SET = """name: small
@@ -54,23 +54,18 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def small_defaults(bare: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The default models are two small ones, which are not on the machine yet."""
-    made = {role: write_model(bare / "made" / role, role) for role in ("dense", "splade")}
-    settings = configure(environ={}, folder=bare)
-    for role, folder in made.items():
-        name = settings.value(f"{role}_model")
-        monkeypatch.setitem(CARDS, name, replace(card_of_folder(folder), name=name))
+    """The default model is a small one, which is not on the machine yet."""
+    (name,) = set(DEFAULT_ENCODERS)
+    card = card_of_folder(write_hybrid(bare / "made"))
+    monkeypatch.setitem(CARDS, name, replace(card, name=name))
     return bare
 
 
 def pull(bare: Path) -> None:
-    """Put the small models where the default ones are looked for."""
-    settings = configure(environ={}, folder=bare)
-    place = bare / "cache" / "assay" / "models"
-    place.mkdir(parents=True)
-    for role in ("dense", "splade"):
-        card = CARDS[settings.value(f"{role}_model")]
-        (bare / "made" / role).rename(place / card.folder)
+    """Put the small model where the default one is looked for."""
+    place = bare / "cache" / "assay" / "models" / CARDS[DEFAULT_ENCODERS[0]].folder
+    place.parent.mkdir(parents=True)
+    (bare / "made").rename(place)
 
 
 def settings_of(bare: Path) -> Settings:

@@ -77,3 +77,33 @@ def test_what_stands_above_a_heading_of_exclusion_includes() -> None:
     found = sentences(chunk("* Age of 18 years or more\nExclusion Criteria:\n* Asthma", 3, 500))
     assert [one.side for one in found] == [Side.INCLUSION, Side.EXCLUSION]
     assert found[1].announced == "Exclusion Criteria:"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How old did boys have to be?",
+        "How many migraines a month were required?",
+        "What ferritin level was required for the patients?",
+        "Which platelet count did women need?",
+        "What did patients have to have to be enrolled?",
+        "minimum age in the trial of zelomab",
+    ],
+)
+def test_who_asks_what_was_required_asks_for_criteria(question: str) -> None:
+    assert sides_asked(question) == {Side.INCLUSION, Side.EXCLUSION}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many patients had to be hospitalised?",
+        "How many transfusions were required?",
+        "What monitoring is required?",
+        "How old were the patients?",
+        "What level of evidence was found?",
+        "Which drug levels were measured?",
+    ],
+)
+def test_who_asks_what_happened_asks_for_no_criteria(question: str) -> None:
+    assert sides_asked(question) == frozenset()

@@ -113,7 +113,7 @@ def test_a_request_of_an_older_version_is_recognized(
             "per_query": False,
         }
         key = {"Idempotency-Key": "retry-1"}
-        owner = "address testclient"
+        owner = "address 127.0.0.1"
         service.jobs.submit(
             "eval_1", "evaluation", old, owner=owner, idempotency_key=key["Idempotency-Key"]
         )

@@ -73,7 +73,7 @@ ROUTES = {
 }
 LOCAL = {
     "demo", "serve", "mcp", "restore", "keys create", "keys list", "keys revoke",
-    "config show", "config limits", "config hash", "models pull", "models check",
+    "config show", "config trust", "config limits", "config hash", "models pull", "models check",
     "eval tune", "eval bundle", "eval verify-bundle", "testset overlap",
     "testset sample", "testset pool", "testset refresh", "testset heldout", "testset reanchor",
 }  # fmt: skip

@@ -47,6 +47,51 @@ def test_usual_names_are_known(tmp_path: Path, row: dict[str, Any], known: dict[
     assert known.items() <= document.metadata.items()
 
 
+@pytest.mark.parametrize(
+    ("row", "title"),
+    [
+        ({"PMID": 5, "Title": "Of itch", "Abstract": "Itch."}, "Of itch"),
+        ({"NCT Number": "NCT00000005", "Study Title": "Of itch", "Brief Summary": "Itch."},
+         "Of itch"),
+        ({"ID": "a", "Text": "Itch.", "text type": "x"}, ""),
+        ({"Doc-Id": "a", "Full Text": "Itch."}, ""),
+    ],
+    ids=["pubmed", "clinicaltrials.gov", "capitals", "signs"],
+)  # fmt: skip
+def test_names_are_compared_without_case_and_signs(
+    tmp_path: Path, row: dict[str, Any], title: str
+) -> None:
+    (document,) = read(tmp_path, row)
+    assert (document.doc_id, document.title) == (str(next(iter(row.values()))), title)
+    assert document.text == "Itch."
+
+
+def test_identifiers_are_found_under_names_in_capitals(tmp_path: Path) -> None:
+    (document,) = read(tmp_path, {"PMID": 5, "Abstract": "Itch.", "DOI": "10.1/x"})
+    assert document.metadata["identifiers"] == ("5", "10.1/x")
+    assert document.metadata["DOI"] == "10.1/x"
+
+
+def test_a_name_as_written_comes_before_one_that_reads_like_it(tmp_path: Path) -> None:
+    (document,) = read(tmp_path, {"TEXT": "not this", "id": 1, "text": "this"})
+    assert document.text == "this"
+    columns = Columns("pmid", ("BODY TEXT",))
+    (document,) = read(tmp_path, {"PMID": 7, "body_text": "that"}, columns=columns)
+    assert (document.doc_id, document.text) == ("7", "that")
+
+
+def test_an_id_is_made_of_the_source(tmp_path: Path) -> None:
+    """LangChain leaves the id empty and names the file that a part of it is from."""
+    notes: list[str] = []
+    rows = [
+        {"id": None, "metadata": {"source": source}, "page_content": text, "type": "Document"}
+        for source, text in (("/data/a b.pdf", "One."), ("/data/a b.pdf", "Two."), ("c.md", "x"))
+    ]
+    found = read(tmp_path, *rows, notes=notes)
+    assert [one.doc_id for one in found] == ["data-a-b.pdf", "data-a-b.pdf.2", "c.md"]
+    assert sum("no ids" in note for note in notes) == 1
+
+
 def test_an_id_that_says_what_it_is_is_found_by_it(tmp_path: Path) -> None:
     (document,) = read(tmp_path, {"pmid": 5, "abstract": "Itch."})
     assert document.doc_id == "5"
@@ -84,7 +129,8 @@ def test_a_row_of_any_fields_is_recognised_where_they_are_named(tmp_path: Path) 
     [
         ({"id": 1, "text": "x"}, Columns("pmid"), "no field 'pmid' .*its fields: id, text"),
         ({"id": 1, "text": "x"}, Columns(text=("body",)), "no field 'body'"),
-        ({"text": "x", "a": 1}, Columns(), "no doc_id .*its fields: text, a"),
+        ({"text": "x", "a": 1}, Columns(), "no doc_id .*--id-field.*its fields: text, a"),
+        ({"id": None, "text": "x"}, Columns(), "no doc_id: id is empty"),
         ({"id": 1, "abstract": 5}, Columns(), "abstract is int, but text"),
         ({"id": 1, "text": "x", "meta": "y"}, Columns(), "metadata is str"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -102,6 +103,20 @@ def test_the_command_refuses_too(
     assert run([*home, "ingest", str(mixed), "--no-index"]) == 0
 
 
+def test_every_file_that_is_not_read_is_in_the_answer(
+    mixed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(9):
+        (mixed / f"f{number}.png").write_bytes(b"\x89PNG\0")
+    (mixed / "empty.jsonl").write_text("")
+    home = ["--home", str(tmp_path / "home")]
+    assert run([*home, "ingest", str(mixed), "--no-index", "--json"]) == 0
+    shown = capsys.readouterr()
+    left_out = {f"f{number}.png" for number in range(9)} | {"c.bin", "d.xml", "empty.jsonl"}
+    assert {Path(name).name for name in json.loads(shown.out)["left_out"]} == left_out
+    assert "9 .png" in shown.err
+
+
 MARKUP = {
     "x.xml": (XML, "XML"),
     "root.txt": ('<set version="2"><a>b</a></set>', "XML or HTML"),
@@ -112,6 +127,17 @@ MARKUP = {
     "rows.txt": ('{"a": 1}\n{"a": 2}\n', "JSON"),
     "list.txt": ('[\n {"a": 1}\n]', "JSON"),
     "doc.txt": ("%PDF-1.4 ...", "a PDF"),
+    "comment.txt": ("<!-- c -->\n<!-- d --><div>x</div>", "XML or HTML"),
+    "broken.json": ('{"a": "x", "b": ', "JSON"),
+    "broken.txt": ('[{"a": "x"}, {"b"', "JSON"),
+    "a.eml": ("From: a@example.org\nSubject: Itch\n\nIt itches.", "e-mail"),
+    "mail.txt": ("From: a@example.org\nReceived: by x\n\tat noon\n\nIt itches.", "e-mail"),
+    "a.nbib": ("PMID- 5\nTI  - Itch\n", "MEDLINE"),
+    "a.ris": ("TY  - JOUR\nTI  - Itch\n", "RIS"),
+    "a.tex": ("% mine\n\\documentclass{article}", "TeX"),
+    "a.yaml": ("a: 1\nb: 2\n", "YAML"),
+    "documents.txt": ("id\ttext\na\tItch.\n", "a table"),
+    "cells.txt": ("arm,n,mean\ndrug,12,3\nplacebo,11,4\n", "a table"),
     "bom.txt": ("\ufeff<?xml version='1.0'?><a/>", "XML"),
 }
 
@@ -133,6 +159,8 @@ PROSE = {
     "number.txt": "[1, 2, 3]",
     "logo.md": '<p align="center"><img src="x.png"></p>\n\n# Aspirin\n\nIt eases pain.',
     "code.md": '{"a": 1}',
+    "listed.txt": "Aspirin, ibuprofen, naproxen\nPain, fever, itch\nNose, ear, eye",
+    "said.txt": "From: the ward\nTo: the clinic\n\nShe is well.",
     "mail.txt": "<someone@example.org> wrote: it hurts.",
 }
 
@@ -142,6 +170,26 @@ def test_prose_that_looks_a_little_like_it_is_read(tmp_path: Path, name: str) ->
     (tmp_path / name).write_text(PROSE[name], encoding="utf-8")
     assert len(names(tmp_path / name)[0]) >= 1
     assert markup_of(PROSE[name], marked=name.endswith(".md")) == ""
+
+
+@pytest.mark.parametrize("name", [name for name in MARKUP if name.startswith("a.")])
+def test_no_hint_names_text_for_what_is_no_prose(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(MARKUP[name][0])
+    if name == "a.nbib":
+        assert detect(tmp_path / name) == "medline"
+        return
+    with pytest.raises(FormatError) as caught:
+        detect(tmp_path / name)
+    assert not (caught.value.hint or "").endswith("text")
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [("id\ttext\na\tItch.\n", ["a"]), ("PMID- 5\nTI  - Itch\n\nPMID- 6\nTI  - Rash\n", ["5", "6"])],
+)
+def test_records_in_a_text_file_are_read_as_such(tmp_path: Path, text: str, ids: list[str]) -> None:
+    (tmp_path / "export.txt").write_text(text)
+    assert names(tmp_path / "export.txt", strict=True)[0] == ids
 
 
 def test_the_hint_does_not_lead_to_markup_read_as_prose(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import FormatError
+from assay.errors import FormatError, InputError
 from assay.ingest import read_corpus, read_documents
 from assay.ingest.watch import Progress
 from tests.unit.ingest.samples import CITATIONS, entries, parts
@@ -56,7 +56,8 @@ def test_what_indexers_add_is_metadata(citations: Path) -> None:
         "pmid": "501", "pmcid": "PMC77", "doi": "10.1/itch", "journal": "Made-up Letters",
         "year": 2019, "published_date": "2019-02-03", "authors": ("Roe AB", "The Itch Group"),
         "publication_types": ("Randomized Controlled Trial",), "language": "eng",
-        "mesh": ("Pruritus",), "chemicals": ("Drug A",), "keywords": ("itching",),
+        "mesh": ("Pruritus", "Pruritus/drug therapy"), "chemicals": ("Drug A",),
+        "keywords": ("itching",),
         "names": ("Pruritus", "Drug A", "itching", "501", "PMC77", "10.1/itch"),
         "identifiers": ("501", "PMC77", "10.1/itch"),
     }  # fmt: skip
@@ -65,6 +66,30 @@ def test_what_indexers_add_is_metadata(citations: Path) -> None:
 def test_a_citation_may_have_a_title_only_and_a_season(citations: Path) -> None:
     second = list(read_documents(citations))[1].document
     assert (second.text, second.metadata["published_date"]) == ("[A title only].", "1998-11")
+
+
+def test_first_names_and_qualifiers_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(
+        "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>T"
+        "</ArticleTitle><AuthorList><Author><LastName>Doe</LastName><ForeName>John</ForeName>"
+        "</Author></AuthorList></Article><MeshHeadingList><MeshHeading><DescriptorName>Asthma"
+        "</DescriptorName><QualifierName>drug therapy</QualifierName></MeshHeading>"
+        "</MeshHeadingList></MedlineCitation></PubmedArticle></PubmedArticleSet>"
+    )
+    known = entries("medline", path)[0].document.metadata
+    assert known["authors"] == ("Doe John",)
+    assert known["mesh"] == ("Asthma", "Asthma/drug therapy")
+    assert known["names"] == ("Asthma", "1")
+
+
+def test_a_file_without_citations_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "none.xml")
+    notes: list[str] = []
+    assert not list(read_documents(path, progress=lambda step: notes.append(step.note)))
+    assert notes == [f"{path}: no citations in it"]
+    with pytest.raises(InputError, match="no citations"):
+        list(read_documents(path, strict=True))
 
 
 def test_a_book_is_a_citation(tmp_path: Path) -> None:

@@ -87,6 +87,27 @@ def test_a_password_is_asked_for(tmp_path: Path) -> None:
         entries("pdf", path)
 
 
+def test_a_truncated_file_is_called_damaged(article: Path, tmp_path: Path) -> None:
+    path = tmp_path / "half.pdf"
+    path.write_bytes(article.read_bytes()[:200])
+    with pytest.raises(FormatError, match="damaged") as caught:
+        entries("pdf", path)
+    assert "password" not in str(caught.value)
+
+
+def test_no_heading_of_a_page_is_lost(tmp_path: Path) -> None:
+    """The properties of a file may have another title than its page shows."""
+    path = tmp_path / "named.pdf"
+    shown = [("Title", "Itch in adults"), ("Heading1", "Methods"), ("BodyText", "We counted. " * 9),
+             ("Heading1", "A heading with nothing below")]  # fmt: skip
+    made = SimpleDocTemplate(str(path), title="Meta title", pagesize=(595, 842))
+    made.build([Paragraph(text, STYLES[style]) for style, text in shown])
+    document = only("pdf", path)
+    assert document.title == "Meta title"
+    assert document.text.startswith("Itch in adults\n\nMethods\nWe counted.")
+    assert document.text.endswith("A heading with nothing below")
+
+
 @settings(deadline=None, max_examples=30)
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(article: Path, data: st.DataObject) -> None:

@@ -150,7 +150,7 @@ def test_many_files_left_out_are_counted(tmp_path: Path) -> None:
     for number in range(7):
         put(tmp_path / f"{number}.png", "?")
     _, (note,) = planned(tmp_path)
-    assert note.endswith("0.png, 1.png, 2.png, 3.png, 4.png, 2 more")
+    assert note.endswith("0.png, 1.png, 2.png, 3.png, 4.png, 2 more (in all 7 .png)")
 
 
 def test_ids_are_checked_across_parts(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from assay.errors import FormatError
 from assay.ingest import detect, read_documents, tabular
+from assay.ingest.watch import Progress
 from assay.model.document import Document
 
 
@@ -71,6 +72,44 @@ def test_the_line_of_an_error_counts_lines_within_cells(tmp_path: Path) -> None:
         read(table(tmp_path, 'id,text\na,"b\nc"\nd\n'))
 
 
+@pytest.mark.parametrize("separator", [",", "\t"])
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (b"62,b", "2 cells, but 3 columns"),
+        (b"62,b,c,d", "4 cells"),
+        (b"62,\xff,1", "UTF-8"),
+        (b"62,b\0,1", "NUL"),
+        (b'62,"b"b,1', "not CSV"),
+        (b",b,1", "no doc_id"),
+    ],
+)
+def test_a_bad_row_is_named_and_the_rest_is_read(
+    tmp_path: Path, separator: str, bad: bytes, said: str
+) -> None:
+    path = tmp_path / "rows.csv"
+    text = b"id,text,year\n61,a,2001\n%s\n63,c,2000\n%s\n64,d,2001\n" % (bad, bad)
+    path.write_bytes(text.replace(b",", separator.encode()))
+    problems: list[str] = []
+
+    def told(step: Progress) -> None:
+        if step.problem:
+            problems.append(step.problem)
+
+    found = [one.document.doc_id for one in read_documents(path, progress=told, keep_going=True)]
+    assert found == ["61", "63", "64"]
+    assert [problem.partition("rows.csv:")[2][:1] for problem in problems] == ["3", "5"]
+    assert all(said in problem for problem in problems)
+
+
+def test_rows_without_ids_are_called_after_their_file_and_line(tmp_path: Path) -> None:
+    path = table(tmp_path, "Question,Text\nWhy?,Itch.\nHow?,Rash.\n", "my rows.csv")
+    notes: list[str] = []
+    found = list(read_documents(path, progress=lambda step: notes.append(step.note)))
+    assert [one.document.doc_id for one in found] == ["my-rows-2", "my-rows-3"]
+    assert sum("no ids" in note for note in notes) == 1
+
+
 def test_parquet_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tabular, "ROWS", 2)
     path = tmp_path / "rows.parquet"
@@ -83,6 +122,16 @@ def test_parquet_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     found = read(path)
     assert [one.text for one in found] == ["one", "two", "three"]
     assert (found[0].metadata["seen"], found[0].metadata["tags"]) == ("2020-01-01", ("x", "y"))
+
+
+def test_a_note_on_parquet_is_given_once(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    rows = {"pmid": [1, 2, 3], "title": ["a", "b", "c"], "odd": [{"x": [1]}] * 3}
+    polars.DataFrame(rows).write_parquet(path)
+    notes: list[str] = []
+    list(read_documents(path, progress=lambda step: notes.append(step.note)))
+    notes = [note for note in notes if note]
+    assert len(notes) == len({note.partition(": ")[2] for note in notes}) == 3
 
 
 def test_broken_parquet_is_refused(tmp_path: Path) -> None:

@@ -55,6 +55,23 @@ def test_what_is_there_is_shown(workspace: Workspace) -> None:
         assert (response.nothing_about, response.withheld) == ("", 0)
 
 
+@pytest.mark.parametrize("sign", ["™", "®", "℠", "©", " ™", "™ ®"])
+def test_the_sign_of_a_trade_mark_is_no_part_of_a_name(tmp_path: Path, sign: str) -> None:
+    rows = [
+        *ROWS,
+        Chunk("tivara:chunk_0", "tivara", f"Tivara{sign} is taken with food.", f"Tivara{sign}"),
+    ]
+    with filled(tmp_path / "home", rows) as workspace:
+        for query in (f"Humira{sign} starting dose", f"starting dose of Humira{sign}"):
+            response = workspace.search(query, components="bm25")
+            assert (response.nothing_about, response.notes) == ("", ())
+            assert response.results[0].chunk.doc_id == "humira"
+        for query in ("Tivara dose", f"Tivara{sign} dose", f"food with Tivara{sign}"):
+            response = workspace.search(query, components="bm25")
+            assert (response.nothing_about, response.notes) == ("", ())
+            assert response.results[0].chunk.doc_id == "tivara"
+
+
 MENTIONED = [
     *ROWS,
     Chunk(
@@ -76,15 +93,41 @@ MENTIONED = [
 
 
 @pytest.mark.parametrize("query", ["adverse events of warfarin", "warfarin dose"])
-def test_who_asks_for_a_drug_is_not_served_by_a_trial_that_mentions_it(
+def test_a_drug_that_is_only_mentioned_is_shown_with_a_note_and_nobody_answers(
     tmp_path: Path, query: str
 ) -> None:
+    said = "nothing here is about warfarin, which is only mentioned"
     with filled(tmp_path / "home", MENTIONED) as workspace:
         for boosts in (True, False):
             response = workspace.search(query, components="bm25", boosts=boosts)
-            said = "nothing here is about warfarin, which is only mentioned"
-            assert (response.nothing_about, response.results) == (said, ())
+            assert (response.nothing_about, response.withheld) == ("", 0)
+            assert "NCT01234567" in {hit.chunk.doc_id for hit in response.results}
+            assert said in response.notes
+            assert response.only_mentioned == said
             assert (response.confidence or 0.0) <= 0.05
+        answered = workspace.answer(query, components="bm25").answer
+        assert (answered.grounded, answered.refusal_reason) == (False, said)
+
+
+def test_a_disease_that_is_only_mentioned_is_shown_with_a_note(tmp_path: Path) -> None:
+    rows = [
+        Chunk(
+            f"NCT09:chunk_{at}",
+            "NCT09",
+            text,
+            "NCT09: Nivolumab",
+            section_label="eligibility",
+        )
+        for at, text in enumerate(["Excluded: uveitis, gout.", "Adults of any sex.", "No visits."])
+    ]
+    said = "nothing here is about uveitis, which is only mentioned"
+    with filled(tmp_path / "home", rows) as workspace:
+        response = workspace.search("treatment of uveitis", components="bm25")
+        assert [hit.chunk.chunk_id for hit in response.results][:1] == ["NCT09:chunk_0"]
+        assert (response.nothing_about, response.only_mentioned) == ("", said)
+        assert said in response.notes
+        off = workspace.search("treatment of uveitis", components="bm25", floor=False)
+        assert said in off.notes
 
 
 @pytest.mark.parametrize(
@@ -169,3 +212,79 @@ def test_the_command_says_it_and_how_to_see_more(
     assert "nothing here is about apixaban (--no-floor shows the nearest results)" in shown
     assert run([*search, "--no-floor"]) == 0
     assert "Lipitor" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    ["PMC7654321", "ISRCTN87654321", "NCT07654321", "pmid 7654321", "10.5555/abc.7"],
+)
+def test_an_identifier_that_is_not_here_is_said_to_be_missing(
+    workspace: Workspace, identifier: str
+) -> None:
+    with workspace:
+        for query in (identifier, f"starting dose in {identifier}"):
+            response = workspace.search(query, components="bm25")
+            assert (response.results, response.nothing_about) == (
+                (),
+                f"nothing here is about {identifier}",
+            )
+
+
+SPOKEN_OF = [
+    *ROWS,
+    Chunk(
+        "icu:chunk_0",
+        "icu",
+        "Heparin was flushed through the line, and the line was changed daily.",
+        "Lines in intensive care",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "efectos secundarios de la heparina en mujeres",
+        "heparin burgers with fries and sauerkraut served on Sunday afternoons",
+    ],
+)
+def test_little_confidence_and_no_passage_with_all_words_show_nothing(
+    tmp_path: Path, query: str
+) -> None:
+    with filled(tmp_path / "home", SPOKEN_OF) as workspace:
+        response = workspace.search(query, components="bm25")
+        assert response.nothing_about
+        assert response.results == ()
+        shown = workspace.search("heparin line", components="bm25")
+        assert shown.results[0].chunk.doc_id == "icu"
+        assert (shown.confidence or 0.0) >= 0.1
+
+
+SUBJECTS = [
+    *ROWS,
+    Chunk("velo:chunk_0", "velo", "Velotinib in pancreatic cancer was given for a year.", "Velo"),
+    Chunk("ren:chunk_0", "ren", "Renal failure was seen in two of the women.", "Kidneys"),
+    Chunk("ova:chunk_0", "ova", "Ovarian carcinoma recurs in most.", "Recurrence"),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("cancer of the pancreas", "velo"),
+        ("failure of the kidney", "ren"),
+        ("carcinoma of the ovary", "ova"),
+        ("Humira 30,000 IU", "humira"),
+        ("Lipitor 2.5 g", "lipitor"),
+        ("sugar content of Humira", "humira"),
+        ("velotinib taste", "velo"),
+    ],
+)
+def test_a_subject_in_other_grammar_or_beside_everyday_words_is_there(
+    tmp_path: Path, query: str, found: str
+) -> None:
+    with filled(tmp_path / "home", SUBJECTS) as workspace:
+        response = workspace.search(query, components="bm25")
+        assert (response.nothing_about, response.only_mentioned) == ("", "")
+        assert found in {hit.chunk.doc_id for hit in response.results}
+        assert not any("30:" in note or "2:" in note for note in response.notes)

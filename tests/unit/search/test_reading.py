@@ -192,3 +192,82 @@ def test_codes_that_no_document_has_find_nothing(here: Workspace, query: str) ->
     assert "no document has any of these words" in response.notes
     with_words = here.search(f"{query} dose")
     assert with_words.total_candidates
+
+
+def test_a_synonym_may_stand_for_each_of_two_brands(tmp_path: Path) -> None:
+    texts = {"first": "Sertraline was given.", "second": "Paroxetine was given.", "no": "Rest."}
+    rows = [Chunk(f"{name}:chunk_0", name, text) for name, text in texts.items()]
+    with filled(tmp_path / "home", rows) as opened:
+        found = opened.search("Zoloft OR Paxil", floor=False)
+        assert {*documents(found)} == {"first", "second"}
+        assert any("sertraline" in note and "Paxil" in note for note in found.notes)
+        words = opened.search("Zoloft OR Paxil", floor=False, components=("bm25",))
+        assert {*documents(words)} == {"first", "second"}
+        quoted = opened.search('"Zoloft" OR sertraline', floor=False)
+        assert {*documents(quoted)} == {"first"}
+        assert not any("only passages" in one for one in opened.search("Zoloft or Paxil").notes)
+
+
+@pytest.mark.parametrize(
+    ("query", "document", "searched"),
+    [
+        ("tooth paste for children", "joined", "toothpaste for children"),
+        ("toothpaste", "joined", ""),
+        ("earwax removal", "parted", "ear wax removal"),
+        ("ear wax", "parted", ""),
+    ],
+)
+def test_a_word_is_found_as_the_documents_write_it_as_one_or_as_two(
+    tmp_path: Path, query: str, document: str, searched: str
+) -> None:
+    texts = {
+        "joined": "Fluoride toothpaste was given to children.",
+        "parted": "Removal of ear wax with drops.",
+        "teeth": "One tooth was lost.",
+        "zinc": "Zinc paste on the ear, or candle wax.",
+    }
+    rows = [Chunk(f"{name}:chunk_0", name, text) for name, text in texts.items()]
+    with filled(tmp_path / "home", rows) as opened:
+        found = opened.search(query)
+        assert (documents(found)[0], found.searched_for) == (document, searched)
+
+
+@pytest.mark.parametrize(
+    ("query", "document"),
+    [
+        ("ISRCTN30952488", "british"), ("isrctn 30952488", "british"),
+        ("ACTRN12607000123459", "australian"), ("ACTRN 12607000123459", "australian"),
+        ("EudraCT 2009-012345-41", "european"), ("2009-012345-41", "european"),
+        ("UMIN000007654", "japanese"), ("JPRN-UMIN000007654", "japanese"),
+        ("CTRI/2011/07/001890", "indian"), ("NTR2345", "dutch"), ("NCT09876543", "american"),
+    ],
+)  # fmt: skip
+def test_a_registration_is_found_where_an_article_prints_it(
+    tmp_path: Path, query: str, document: str
+) -> None:
+    texts = {
+        "british": "Trial registration: Current Controlled Trials ISRCTN30952488.",
+        "australian": "The trial was registered (ACTRN: 12607000123459).",
+        "european": "Registered as EudraCT 2009-012345-41 before enrolment.",
+        "japanese": "Registered with JPRN-UMIN000007654.",
+        "indian": "Trial registry number CTRI/2011/07/001890.",
+        "dutch": "Dutch trial register, registration NTR 2345.",
+        "american": "ClinicalTrials.gov identifier: NCT09876543.",
+        "citing": "As others did (ISRCTN11112222), adults were asked to rest.",
+    }
+    rows = [
+        Chunk(f"{name}:chunk_{at}", name, text)
+        for name, first in texts.items()
+        for at, text in enumerate((first, "Adults walked for an hour."))
+    ]
+    with filled(tmp_path / "home", rows) as opened:
+        whole = opened.search(query)
+        assert documents(whole)[0] == document
+        assert not any("no document here is" in note for note in whole.notes)
+        longer = opened.search(f"{query} walking", floor=False)
+        assert {*documents(longer)} == {document}
+        cited = opened.search("ISRCTN11112222")
+        assert documents(cited) == ["citing"]
+        assert "stands in document citing" in cited.notes[0]
+        absent = opened.search("ISRCTN99998888")
+        assert "no document here is ISRCTN99998888 (trial)" in absent.notes

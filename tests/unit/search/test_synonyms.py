@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.analysis.drugs import other_names
 from assay.errors import FormatError, LimitError, MissingFileError, UsageError
 from assay.model.document import Chunk
 from assay.search.question import ask
@@ -151,3 +152,21 @@ def test_a_synonym_counts_less_than_the_word_itself(tmp_path: Path) -> None:
             found = opened.search(query, components="bm25").results
             assert found[0].chunk.doc_id == first
             assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "usual"),
+    [
+        ("suxamethonium", "succinylcholine"),
+        ("aciclovir", "acyclovir"),
+        ("isoprenaline", "isoproterenol"),
+        ("linseed", "flaxseed"),
+        ("Padcev", "enfortumab vedotin"),
+        ("Leqembi", "lecanemab"),
+    ],
+)
+def test_names_of_other_countries_and_newer_brands_are_known(typed: str, usual: str) -> None:
+    assert usual in built_in().expansions(f"{typed} dose")
+    if typed.islower():
+        assert typed in built_in().expansions(usual)
+    assert usual == "flaxseed" or {typed.lower(), usual} <= {*other_names(typed)}

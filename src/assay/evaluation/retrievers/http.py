@@ -36,6 +36,7 @@ from assay.errors import ConfigError, InputError, UnreachableError
 from assay.evaluation.returned import require_whole
 from assay.evaluation.templates import check_names, filled, require_variables
 from assay.model.ranking import RankBy
+from assay.model.secrets_of import hidden_address, hidden_values
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.strict_json import values as json_values
@@ -121,7 +122,11 @@ def http_system(url: str, mapping: HttpMapping | None = None, *, k: int = 100) -
             raise InputError(f"HTTP {response.status_code}: {text}")
         return read_answer(bytes(data), mapping)
 
-    config = {"retriever": url, "k": k, **mapping.to_dict()}
+    told = {
+        name: hidden_values(value) if name in ("headers", "params", "body") else value
+        for name, value in mapping.to_dict().items()
+    }
+    config = {"retriever": hidden_address(url), "k": k, **told}
     return System(answer, config, engine="http", keeps_time=True)
 
 
