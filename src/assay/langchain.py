@@ -27,6 +27,8 @@ class AssayRetriever(BaseRetriever):
     service; ``k`` the number of passages; ``options`` are options of a search by name.
     """
 
+    model_config = {"extra": "forbid"}  # noqa: RUF012 - a name that is mistyped is refused
+
     assay: Any
     k: int = K
     options: dict[str, Any] = {}  # noqa: RUF012 - pydantic copies it

@@ -84,7 +84,7 @@ def test_every_public_name_has_a_docstring(name: str) -> None:
 
 
 def _commands() -> list[tuple[str, str]]:
-    """Every command line in a block of the README or the hand-written pages, with its file."""
+    """Every command line in a block or a table's cell of the README or the hand-written pages."""
     pages = [ROOT / "README.md", *(ROOT / "docs" / "pages").rglob("*.md")]
     found = []
     for page in pages:
@@ -93,6 +93,8 @@ def _commands() -> list[tuple[str, str]]:
         for block in re.findall(r"```(?:sh|text|console)\n(.*?)```", page.read_text(), re.DOTALL):
             lines = re.sub(r"\\\n\s*", " ", block).splitlines()
             found += [(page.name, line) for line in lines if re.match(r"\s*(\$ )?assay ", line)]
+        cells = re.findall(r"(?m)(?<=\| )`(?:[A-Z_]+=\S+ )?(assay [^`]+)` \|", page.read_text())
+        found += [(page.name, line) for line in cells]
     return found
 
 

@@ -89,6 +89,9 @@ def test_a_retriever_for_langchain(workspace: Workspace) -> None:
     assert assay.evaluate(retriever, QUERIES, "MRR")["MRR"] == 1.0
     with pytest.raises(UsageError):
         AssayRetriever(assay=workspace, options={"colour": "red"}).invoke("zolpidem")
+    mistyped: dict[str, Any] = {"kk": 1}
+    with pytest.raises(ValueError, match="kk"):
+        AssayRetriever(assay=workspace, **mistyped)
 
 
 def test_a_retriever_for_llama_index(workspace: Workspace) -> None:

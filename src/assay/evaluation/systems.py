@@ -24,7 +24,9 @@ QUERY_INPUTS = ("query", "text", "question")  # of components of a pipeline
 CONTEXTS = ("context", "documents", "source_documents")  # where chains of LangChain keep documents
 ANSWERS = ("answer", "result")
 CHAIN_INPUTS = ("input", "query", "question")  # under which chains of LangChain want the text
-_NO_TEXT = (AssertionError, AttributeError, KeyError, TypeError)  # of chains that want a dict
+ANY_INPUT = "root"  # the name in a schema of LangChain that tells nothing
+_NO_TEXT = (AssertionError, AttributeError, KeyError, TypeError, ValueError)
+"""What chains raise that want a dict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,8 @@ def _input_key(chain: Any) -> str | None:
     """The name under which a chain takes the text; empty for the text itself, None if unknown."""
     try:
         schema: Any = chain.get_input_jsonschema()
-        kind, names = schema.get("type"), [*schema.get("properties", ())]
+        kind = schema.get("type")
+        names = [name for name in schema.get("properties", ()) if name != ANY_INPUT]
     except Exception:  # schemas are made from the caller's own code
         return None
     if kind == "string":

@@ -8,6 +8,7 @@ The real packages are tried where they are installed (the extra ``adapters``).
 from __future__ import annotations
 
 import asyncio
+from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -97,8 +98,13 @@ def test_chains_of_langchain_that_take_a_dict() -> None:
         chain = RunnablePassthrough.assign(context=context).assign(answer=lambda given: "yes")
         assert measured(chain) == MRR
     context = RunnableLambda(lambda given: retrieve(given["words"]))
+    picked = itemgetter("query") | RunnableLambda(retrieve)
+    assert measured(RunnablePassthrough.assign(context=picked)) == MRR
     own = RunnablePassthrough.assign(context=context)
     assert measured(assay.system(own, input_key="words")) == MRR
+
+
+ROOT = {"type": "object", "properties": {"root": {"title": "Root"}}, "required": ["root"]}
 
 
 class Chain:
@@ -123,7 +129,7 @@ class Chain:
 
 
 @pytest.mark.parametrize("key", ["input", "query", "question"])
-@pytest.mark.parametrize("schema", [None, {}, {"type": "object"}])
+@pytest.mark.parametrize("schema", [None, {}, {"type": "object"}, ROOT])
 def test_a_chain_that_does_not_say_what_it_takes_is_tried(
     key: str, schema: dict[str, Any] | None
 ) -> None:
