@@ -72,7 +72,7 @@ CITED = (
 SOUND_INDEX = "tests/unit/index/test_vector_checks.py"
 
 CASES: tuple[Entry, ...] = (
-    accepted("u2028-in-text", as_document, row(text="one\u2028two"), "one\u2028two"),
+    accepted("u2028-in-text", as_document, row(text="one\u2028two"), r"one\u2028two"),
     accepted("u0085-in-text", as_corpus, row(text="one\u0085two"), "1 added"),
     refused("half-last-line", as_corpus, SOUND + '{"doc_id": "d2", "te', "input.jsonl:2: "),
     refused("100mb-line", as_corpus, lambda: b"x" * 100_000_000, "input.jsonl"),

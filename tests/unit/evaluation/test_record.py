@@ -268,7 +268,10 @@ def test_the_history_goes_by_when_runs_were_made(store: SqlRunStore) -> None:
     for number in (1, 2):
         made = record(system(Engine(), f"{number}"), WHOLE, store).info
         store.delete(made.run_id)
-        store.begin(replace(made, run_id=f"run-{number}", created_at=f"2024-0{number}"), TEST_SET)
+        store.begin(
+            replace(made, run_id=f"run-{number}", created_at=f"2024-0{number}-01T00:00:00Z"),
+            TEST_SET,
+        )
     store.renew("run-1")
     assert [info.run_id for info in store.runs().runs] == ["run-1", "run-2"]
     assert [info.run_id for info in oldest_first(store.runs().runs)] == ["run-1", "run-2"]
