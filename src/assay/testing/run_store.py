@@ -119,7 +119,9 @@ def _keeps_everything(store: RunStore, again: Callable[[], RunStore]) -> None:
     begun = store.begin(contract_run("run-full", tags=("first",)), TEST_SET)
     assert begun == contract_run("run-full", tags=("first",))
     assert store.append("run-full", [FULL, FAILED, PLAIN]) == 3
-    finished = store.finish("run-full", {"metrics": {"mrr": None}}, finished_at="later")
+    finished = store.finish(
+        "run-full", {"metrics": {"mrr": None}}, finished_at="2026-01-02T03:04:05Z"
+    )
     assert finished.status is RunStatus.COMPLETE
     other = again()  # what was acknowledged is there for others
     assert other.run("run-full") == finished
