@@ -1,4 +1,4 @@
-"""Which verbs of evaluation does a workspace have in Python, here or behind a service?
+"""Which verbs does a workspace have in Python alike, here or behind a service?
 
 ``Workspace`` and ``assay.client.Client`` inherit them. Each makes the request value that every
 surface makes, and calls the one function of ``assay.app`` for it.
@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from assay.app.engine import Progress, silent
 from assay.app.statistics import USUAL, Measures, Statistics
 from assay.model.run_store import BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from assay.app.comparison import AbTest, Compared
+    from assay.app.corpus import DocumentsWritten
     from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.interface import Assay
     from assay.app.runs import RunView
@@ -30,13 +31,60 @@ if TYPE_CHECKING:
 
 
 class Verbs:
-    """Evaluate, compare, test, gate, and look at runs."""
+    """Add and delete documents; evaluate, compare, test, gate, and look at runs."""
 
     @abstractmethod
     def carry_out(
         self, request: EvaluationRequest, progress: EvaluationProgress | None = None
     ) -> Evaluated:
         """Run a test set as a request says, and keep the run."""
+
+    def add(
+        self: Assay,
+        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
+        *,
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store documents and make them searchable: rows, an iterator, one row or a data frame."""
+        from assay.app import corpus
+
+        return corpus.add(
+            self, documents, profile=profile, keep_going=keep_going, progress=progress
+        )
+
+    def add_frame(
+        self: Assay,
+        frame: Any,
+        *,
+        text: str | Sequence[str],
+        id: str,  # noqa: A002 - the word that users know
+        title: str = "",
+        profile: str = "auto",
+        keep_going: bool = False,
+        progress: Progress = silent,
+    ) -> DocumentsWritten:
+        """Store a data frame, a document per row; the columns that are not named are metadata."""
+        from assay.app import corpus
+        from assay.app.rows import Fields
+
+        return corpus.add(
+            self,
+            frame,
+            fields=Fields(id, text, title),
+            profile=profile,
+            keep_going=keep_going,
+            progress=progress,
+        )
+
+    def delete(
+        self: Assay, doc_ids: str | Iterable[str], progress: Progress = silent
+    ) -> DocumentsWritten:
+        """Delete one document or several, and bring the index up to date."""
+        from assay.app import corpus
+
+        return corpus.delete(self, doc_ids, progress)
 
     def evaluate(
         self,

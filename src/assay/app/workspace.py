@@ -204,51 +204,6 @@ class Workspace(Verbs):
 
         return corpus.document(self, doc_id)
 
-    def add(
-        self,
-        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
-        *,
-        profile: str = "auto",
-        keep_going: bool = False,
-        progress: Progress = silent,
-    ) -> DocumentsWritten:
-        """Store documents and make them searchable: rows, an iterator, one row or a data frame."""
-        from assay.app import corpus
-
-        return corpus.add(
-            self, documents, profile=profile, keep_going=keep_going, progress=progress
-        )
-
-    def add_frame(
-        self,
-        frame: Any,
-        *,
-        text: str | Sequence[str],
-        id: str,  # noqa: A002 - the word that users know
-        title: str = "",
-        profile: str = "auto",
-        keep_going: bool = False,
-        progress: Progress = silent,
-    ) -> DocumentsWritten:
-        """Store a data frame, a document per row; the columns that are not named are metadata."""
-        from assay.app import corpus
-        from assay.app.rows import Fields
-
-        return corpus.add(
-            self,
-            frame,
-            fields=Fields(id, text, title),
-            profile=profile,
-            keep_going=keep_going,
-            progress=progress,
-        )
-
-    def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
-        """Delete one document or several, and bring the index up to date."""
-        from assay.app import corpus
-
-        return corpus.delete(self, doc_ids, progress)
-
     def delete_documents(
         self, doc_ids: Sequence[str], progress: Progress = silent
     ) -> DocumentsWritten:
