@@ -33,3 +33,14 @@ NAV = listed(tomllib.loads((ROOT / "zensical.toml").read_text())["project"]["nav
 def blocks(page: str, *languages: str) -> list[tuple[str, str]]:
     text = (PAGES / page).read_text(encoding="utf-8")
     return [(language, body) for _, language, body in BLOCK.findall(text) if language in languages]
+
+
+def programs(page: str) -> list[tuple[str, str]]:
+    """What runs at once: a block of the shell, or cells of Python with no shell between them."""
+    found: list[tuple[str, str]] = []
+    for language, body in blocks(page, "sh", "python"):
+        if found and found[-1][0] == language == "python":
+            found[-1] = (language, f"{found[-1][1]}\n{body}")
+        else:
+            found.append((language, body))
+    return found

@@ -17,20 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import BLOCK, NAV, PAGES, ROOT, WORDS_ONLY, blocks
+from tests.docs.pages import BLOCK, NAV, PAGES, ROOT, WORDS_ONLY, blocks, programs
 
 SHELL = ["bash", "-euo", "pipefail", "-c"]
-
-
-def programs(page: str) -> list[tuple[str, str]]:
-    """What runs at once: a block of the shell, or cells of Python with no shell between them."""
-    found: list[tuple[str, str]] = []
-    for language, body in blocks(page, "sh", "python"):
-        if found and found[-1][0] == language == "python":
-            found[-1] = (language, f"{found[-1][1]}\n{body}")
-        else:
-            found.append((language, body))
-    return found
 
 
 def test_every_page_is_in_the_navigation_and_there() -> None:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.docs.pages import NAV, WORDS_ONLY, blocks
+from tests.docs.pages import NAV, WORDS_ONLY, programs
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_PACKAGES, MOST_MEGABYTES = 25, 280
@@ -117,7 +117,7 @@ def examples() -> list[tuple[str, list[str]]]:
         (page, [*shell, body] if language == "sh" else ["python", "-c", body])
         for page in NAV
         if page.startswith("tutorial/")
-        for language, body in blocks(page, "sh", "python")
+        for language, body in programs(page)
     ]
 
 
