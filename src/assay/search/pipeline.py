@@ -28,7 +28,7 @@ from assay.search.coordinator import Answers
 from assay.search.facets import Facet, facets_of
 from assay.search.folding import fold
 from assay.search.fusion import by_model, effective_weights, weighted_by_type
-from assay.search.kinds import notes_on
+from assay.search.other_kinds import notes_on
 from assay.search.question import Question
 from assay.search.ranking import Candidate, Ranking, explained, rank
 from assay.search.reading import NOTHING, Reading, corrected

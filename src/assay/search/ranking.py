@@ -33,7 +33,7 @@ from assay.search.exact import (
 from assay.search.first import place_subject_first
 from assay.search.folding import Folding
 from assay.search.fusion import FusedPool, fuse
-from assay.search.kinds import lower_other_kinds
+from assay.search.other_kinds import lower_other_kinds
 from assay.search.query_type import classify
 from assay.search.question import Question
 from assay.search.reading import NOTHING, Reading

@@ -10,7 +10,7 @@ import pytest
 
 from assay.app.workspace import Workspace
 from assay.model.document import Chunk
-from assay.search.kinds import RULE
+from assay.search.other_kinds import RULE
 from tests.unit.search.corpus import filled
 
 # what is asked for, a passage about it, and one about another kind that has more of the words
