@@ -10,7 +10,7 @@ from assay import Client, Workspace
 
 def right(workspace: Workspace, service: Client, queries: assay.TestSet) -> None:
     """Everything here is meant to pass."""
-    found: assay.SearchResponse = workspace.search("heart attack", k=3, fusion="weighted")
+    found: assay.SearchResponse = workspace.search("heart attack", k=3, fusion_method="weighted")
     found = service.search("heart attack", speaker="PATIENT", filter=["year>=2020"])
     found = workspace.search("heart attack", weights={"bm25": 1.0}, components=("bm25",))
     hit: assay.SearchHit = found.results[0]
@@ -35,7 +35,7 @@ def right(workspace: Workspace, service: Client, queries: assay.TestSet) -> None
 def wrong(workspace: Workspace, service: Client) -> None:
     """Nothing here may pass."""
     workspace.search("heart attack", fusin="rrf")  # type: ignore[call-arg]
-    workspace.search("heart attack", fusion="average")  # type: ignore[arg-type]
+    workspace.search("heart attack", fusion_method="average")  # type: ignore[arg-type]
     workspace.search("heart attack", k="ten")  # type: ignore[arg-type]
     service.search("heart attack", speaker="NURSE")  # type: ignore[arg-type]
     service.why("heart attack")  # type: ignore[call-arg]

@@ -79,21 +79,6 @@ class Assay(Protocol):
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
 
-    def delete_documents(
-        self, doc_ids: Sequence[str], progress: Progress = silent
-    ) -> DocumentsWritten:
-        """Delete documents and bring the index up to date; an unknown id is refused before that."""
-
-    def add_documents(
-        self,
-        documents: Iterable[Mapping[str, Any]] | Any,
-        *,
-        profile: str = "auto",
-        keep_going: bool = False,
-        progress: Progress = silent,
-    ) -> DocumentsWritten:
-        """Store documents, rows or a data frame, and make them searchable."""
-
     def add(
         self,
         documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,

@@ -212,7 +212,7 @@ def test_an_index_that_was_removed_and_built_of_other_text_has_another_key(folde
 
     before = key(folder)
     with opened(folder) as workspace:
-        workspace.add_documents([{"doc_id": "d1", "title": "Aspirin", "text": "Other words."}])
+        workspace.add([{"doc_id": "d1", "title": "Aspirin", "text": "Other words."}])
         shutil.rmtree(workspace.layout.index)
     with opened(folder) as workspace:
         workspace.write_index("rebuild")
