@@ -135,7 +135,7 @@ INTERFACE = {
     "add": "corpus.add", "add_frame": "corpus.add",
     "index_card": "index.index_card", "check_index": "index.check_index",
     "write_index": "index.write_index", "models": "models.list_models", "backup": "backup.back_up",
-    "test_sets": "testsets.list_sets", "evaluate": "evaluation.evaluate", "runs": "runs.list_runs",
+    "test_sets": "testsets.list_sets", "carry_out": "evaluation.evaluate", "runs": "runs.list_runs",
     "stored_run": "runs.outcomes", "archived": "workspace.Workspace.present",
     "present": "workspace.Workspace.present",
     "timings": "workspace.Workspace.timings",

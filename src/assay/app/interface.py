@@ -125,10 +125,10 @@ class Assay(Protocol):
     def test_sets(self) -> tuple[TestSetEntry, ...]:
         """Every test set that loads by name."""
 
-    def evaluate(
+    def carry_out(
         self, request: EvaluationRequest, progress: EvaluationProgress | None = None
     ) -> Evaluated:
-        """Run a test set and keep the run, or find that it was run before."""
+        """Run a test set as a request says and keep the run, or find that it was run before."""
 
     # Runs
 

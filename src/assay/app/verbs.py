@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from assay.app.runs import RunView
     from assay.evaluation.gate import GateReport
     from assay.evaluation.history import History, HistoryOptions
+    from assay.evaluation.result import EvaluationResult
     from assay.model.ranking import MatchName
     from assay.model.testset import TestSet
     from assay.search.changes import SearchChanges
@@ -58,7 +59,7 @@ class Verbs:
 
     def evaluate(
         self,
-        test_set: EvaluationRequest | TestSet | str | os.PathLike[str],
+        test_set: TestSet | str | os.PathLike[str],
         progress: EvaluationProgress | None = None,
         *,
         measures: str | None = None,
@@ -68,12 +69,12 @@ class Verbs:
         answers: bool = False,
         use_cache: bool = True,
         **changes: Unpack[SearchChanges],
-    ) -> Evaluated:
+    ) -> EvaluationResult:
         """Run a test set and keep the run, or find that it was run before.
 
-        ``test_set`` is a name, a path or a value; an ``EvaluationRequest`` says all of it by
-        itself. ``changes`` are options of the search. ``part`` is a side of the held-out split,
-        evaluation by default. ``answers`` also answers each query and judges the answers.
+        ``test_set`` is a name, a path or a value. ``changes`` are options of the search. ``part``
+        is a side of the held-out split, evaluation by default. ``answers`` also answers each query
+        and judges the answers. ``carry_out`` takes what an ``EvaluationRequest`` says beyond that.
         """
         from assay.app.evaluation import asked_for
 
@@ -87,7 +88,7 @@ class Verbs:
             answers=answers,
             use_cache=use_cache,
         )
-        return self.carry_out(request, progress)
+        return self.carry_out(request, progress).result
 
     def show(
         self: Assay,

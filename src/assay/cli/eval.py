@@ -153,7 +153,7 @@ def run(
             )
         with evaluation_progress(assay.settings.color) as progress:
             try:
-                made = assay.evaluate(request, progress)
+                made = assay.carry_out(request, progress)
             except KeyboardInterrupt as stop:
                 for line in getattr(stop, "__notes__", ()):
                     note(f"note: {line}")

@@ -120,13 +120,14 @@ def test_commands_to_copy_ask_for_the_same(reading: TestClient) -> None:
     assert f"/v1/search?q=don%27t+panic&amp;{wanted}" in text
 
 
-def test_older_addresses_ask_for_the_same_and_become_those_of_today(reading: TestClient) -> None:
-    old = (
-        "/search?q=headache&c=bm25&fusion_method=weighted&weighting=own&w_bm25=0.7&query_intent=tabular"
-        "&is_table=on&speaker=PATIENT&k=5&two=on&b_boosts=off&b_weighting=type&b_query_type=paraphrase"
+def test_what_the_form_sends_becomes_a_shorter_address(reading: TestClient) -> None:
+    sent = (
+        "/search?q=headache&c=bm25&fusion_method=weighted&weighting=own&w_bm25=0.7"
+        "&query_intent=tabular&is_table=on&speaker=PATIENT&k=5"
+        "&two=on&b_boosts=off&b_weighting=type&b_query_type=paraphrase"
     )
     part = {"hx-request": "true"}
-    place = reading.get(old, headers=part).headers["hx-push-url"]
+    place = reading.get(sent, headers=part).headers["hx-push-url"]
     assert place == (
         "/search?q=headache&k=5&speaker=PATIENT&is_table=on&two=on"
         "&fusion_method=weighted&weights=bm25%3D0.7&query_intent=tabular"
@@ -137,7 +138,7 @@ def test_older_addresses_ask_for_the_same_and_become_those_of_today(reading: Tes
     assert '<option value="weighted" selected>' in form
     assert 'name="w_bm25" min="0" max="1" step="0.05" value="0.7"' in form
     assert '<option value="own" selected>' in form
-    assert '<option value="only" selected>' in form
+    assert '<option value="on" selected>' in form
 
 
 def test_what_the_form_has_no_control_for_is_passed_on(reading: TestClient) -> None:
