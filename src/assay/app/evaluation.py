@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from assay.evaluation.cross_mode import ModeDifference
     from assay.evaluation.parts import SetPart
     from assay.evaluation.record import Recorded
+    from assay.evaluation.result import EvaluationResult
     from assay.model.runs import QueryOutcome, RunInfo
     from assay.model.scoring import Scoring
     from assay.model.system import System
@@ -545,6 +546,7 @@ def scored_run(
 ) -> Recorded:
     """A stored run as ``evaluate`` gives it, without what components found, scored as asked."""
     from assay.evaluation.record import Recorded
+    from assay.evaluation.result import EvaluationResult
     from assay.evaluation.result import result_of_run
 
     run = assay.stored_run(ref)
