@@ -546,7 +546,6 @@ def scored_run(
 ) -> Recorded:
     """A stored run as ``evaluate`` gives it, without what components found, scored as asked."""
     from assay.evaluation.record import Recorded
-    from assay.evaluation.result import EvaluationResult
     from assay.evaluation.result import result_of_run
 
     run = assay.stored_run(ref)
