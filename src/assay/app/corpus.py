@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.store.corpus import Written
 
 BATCH_DOCUMENTS = 200
-UPLOAD = "upload.jsonl"
+UPLOAD = "document.jsonl"
 MOST_PROBLEMS = 100  # that a result tells; the others are counted
 
 
