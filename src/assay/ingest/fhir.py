@@ -109,7 +109,9 @@ def _medicines(resources: list[tuple[Row, str]], location: FileLocation) -> dict
     for resource, address in resources:
         if resource.get(KEY) == "Medication":
             name = _name(Record(resource, location))
-            found |= {key: name for key in (address, f"Medication/{resource.get('id')}") if key}
+            found[f"Medication/{resource.get('id')}"] = name
+            if address:
+                found[address] = name
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -108,7 +108,7 @@ def test_no_heading_of_a_page_is_lost(tmp_path: Path) -> None:
     assert document.text.endswith("A heading with nothing below")
 
 
-def drawn(path: Path, *pages: list[tuple[float, float, str]]) -> Path:
+def drawn(path: Path, *pages: Sequence[tuple[float, float, str]]) -> Path:
     """A PDF with these texts at these places, from the left and from below, on sheets of A4."""
     canvas = Canvas(str(path), pagesize=(595, 842))
     for page in pages:
