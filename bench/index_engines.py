@@ -50,7 +50,6 @@ class Assay(Engine):
     def load(self) -> None:
         import faiss  # noqa: F401
         import scipy.sparse  # noqa: F401
-        import tantivy  # noqa: F401
 
         import assay.index.reader
         import assay.index.writer  # noqa: F401

@@ -105,16 +105,6 @@ def take_name(made: Path, path: Path) -> None:
         made.rename(path)
 
 
-def share_file(path: Path, other: Path) -> None:
-    """Have a file that never changes under another name, too; a copy where links cannot be."""
-    try:
-        os.link(path, other)
-    except OSError as problem:
-        if problem.errno not in _NO_LINKS:
-            raise
-        shutil.copyfile(path, other)
-
-
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}{_UNFINISHED}")
 

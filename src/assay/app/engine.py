@@ -317,7 +317,7 @@ def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
 
 def generation(workspace: Workspace) -> Generation:
     """The current generation of the index, opened; refused where it is of another store."""
-    extras.require("tantivy")
+    extras.require("Stemmer")
     from assay.index.manifest import load
     from assay.index.origin import FOREIGN, is_foreign
     from assay.index.reader import open_generation
@@ -357,7 +357,7 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
-    extras.require("tantivy")
+    extras.require("Stemmer")
     from assay.encode.catalog import requires_gpu
     from assay.index.manifest import stamp
     from assay.search.boost import load_lexicon

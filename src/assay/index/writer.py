@@ -8,7 +8,6 @@ manifest. A crash before that leaves files that no manifest lists; the next writ
 from __future__ import annotations
 
 import contextlib
-import filecmp
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,13 +22,13 @@ from assay.errors import StorageError
 from assay.index import bm25
 from assay.index import manifest as manifests
 from assay.index.checksums import describe
-from assay.index.columns import write_columns
+from assay.index.columns import Columns, write_columns
 from assay.index.dense import write_dense
 from assay.index.facts import facts_of_rows
 from assay.index.lock import write_lock
-from assay.index.manifest import Files, FileSet, Manifest
+from assay.index.manifest import FileSet, Manifest
 from assay.index.origin import Origin, is_foreign, origin_of
-from assay.index.reader import DEAD, verify_once
+from assay.index.reader import DEAD, dead_keys, verify_once
 from assay.index.sparse import write_sparse
 from assay.index.vector_checks import checked_matrix, checked_sparse
 from assay.model.document import Chunk, KeyedChunk
@@ -125,14 +124,14 @@ def cut_words_anew(folder: Path, source: ChunkSource) -> None:
         current = manifests.load(folder)
         if outdated(current):
             verify_once(folder, current)
-            words = _Work(folder, current, Encoders(), None, 0).words(source, current.applied)
+            words = _Work(folder, current, Encoders(), None, 0).words_anew(source)
             sync_folder(folder)
             manifests.save(folder, current.next(bm25=words, words=bm25.WORDS))
 
 
 def outdated(manifest: Manifest) -> bool:
     """Whether the words were cut by an older version."""
-    return manifest.bm25 is not None and manifest.words != bm25.WORDS
+    return bool(manifest.bm25) and manifest.words != bm25.WORDS
 
 
 @contextmanager
@@ -197,17 +196,18 @@ class _Work:
         With ``whole`` the words of everything are cut anew.
         """
         rows = sum(part.rows for part in self._current.segments) + len(added)
+        words = list(self._current.bm25 if whole is None else self.words_anew(whole))
         segments = list(self._current.segments)
         for start in range(0, len(added), SEGMENT_ROWS):
             part = added[start : start + SEGMENT_ROWS]
+            words.append(self._words(len(words), [row.chunk for row in part]))
             segments.append(self._segment(start, part, graph=rows > self._graph_from))
             self._progress("index", min(start + SEGMENT_ROWS, len(added)), len(added))
         dead = self._dead(removed)
-        words = self.words(whole, until) if whole is not None else self._bm25(added, removed)
         sync_folder(self._folder)
         return self._current.next(
             applied=until,
-            bm25=words,
+            bm25=tuple(words),
             words=bm25.WORDS,
             segments=tuple(segments),
             dead=dead,
@@ -234,42 +234,34 @@ class _Work:
         return _finished(folder, len(rows))
 
     def _dead(self, removed: list[int]) -> FileSet | None:
-        before = self._current.dead
         if not removed:
-            return before
-        keys = np.array(sorted(removed), dtype=np.int64)
-        if before is not None:
-            old = np.load(self._folder / before.folder / DEAD, allow_pickle=False)
-            keys = np.union1d(keys, old)
+            return self._current.dead
+        keys = np.union1d(removed, dead_keys(self._folder, self._current))
         folder = self._new(f"dead-{self._number:06d}")
         with storing(folder):
             np.save(folder / DEAD, keys, allow_pickle=False)
         return _finished(folder, len(keys))
 
-    def _bm25(self, added: list[KeyedChunk], removed: list[int]) -> FileSet:
-        before = self._current.bm25
-        folder = self._folder / f"bm25-{self._number:06d}"
-        shutil.rmtree(folder, ignore_errors=True)
-        base = None if before is None else self._folder / before.folder
-        with _writing(folder):
-            bm25.write(folder, base, [added], removed)
-        return _finished(folder, len(added) + (before.rows if before else 0), before)
+    def _words(self, number: int, chunks: Sequence[Chunk | None]) -> FileSet:
+        folder = self._new(f"bm25-{self._number:06d}.{number}")
+        with storing(folder):
+            bm25.write(folder, chunks)
+        return _finished(folder, len(chunks))
 
-    def words(self, source: ChunkSource, until: int) -> FileSet:
-        """The words of every chunk that exists, without a base."""
-        folder = self._folder / f"bm25-{self._number:06d}"
-        shutil.rmtree(folder, ignore_errors=True)
-        count = 0
-
-        def pages() -> Iterator[list[KeyedChunk]]:
-            nonlocal count
-            for page in source.added_since(0, until):
-                count += len(page)
-                yield page
-
-        with _writing(folder):
-            bm25.write(folder, None, pages())
-        return _finished(folder, count)
+    def words_anew(self, source: ChunkSource) -> tuple[FileSet, ...]:
+        """The words of every segment that is there; chunks that no longer exist have none."""
+        pages = source.added_since(0, self._current.applied)
+        dead = {*dead_keys(self._folder, self._current).tolist()}
+        waiting: dict[int, Chunk] = {}
+        found = []
+        for number, part in enumerate(self._current.segments):
+            keys = Columns(self._folder / part.folder).keys.tolist()
+            missing = {*keys} - dead - waiting.keys()
+            while missing and (page := next(pages, None)) is not None:
+                waiting |= {row.key: row.chunk for row in page}
+                missing -= waiting.keys()
+            found.append(self._words(number, [waiting.pop(key, None) for key in keys]))
+        return tuple(found)
 
     def _new(self, name: str) -> Path:
         folder = self._folder / name
@@ -279,37 +271,18 @@ class _Work:
         return folder
 
 
-def _finished(folder: Path, rows: int, before: FileSet | None = None) -> FileSet:
-    """The file set of a folder, made durable.
-
-    A file shared with the previous file set keeps its checksum: computing it again would accept
-    damage that happened since.
-    """
+def _finished(folder: Path, rows: int) -> FileSet:
+    """The file set of a folder, made durable."""
     with storing(folder):
-        shared = {} if before is None else _shared(folder, before)
-        files = {**describe(folder, but=shared), **shared}
+        files = describe(folder)
         sync_files(folder / name for name in files)
         sync_folder(folder)
     return FileSet(folder.name, rows, dict(sorted(files.items())))
 
 
-def _shared(folder: Path, before: FileSet) -> Files:
-    """The files that a folder shares with the previous file set, as links or copies."""
-    base = folder.parent / before.folder
-    return {
-        name: stated
-        for name, stated in before.files.items()
-        if (folder / name).exists() and _same(folder / name, base / name)
-    }
-
-
-def _same(path: Path, other: Path) -> bool:
-    return path.samefile(other) or filecmp.cmp(path, other, shallow=False)
-
-
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Turn write errors into ours; tantivy raises ValueError, faiss RuntimeError."""
+    """Turn write errors into ours; faiss raises RuntimeError."""
     try:
         yield
     except (OSError, ValueError, RuntimeError) as problem:

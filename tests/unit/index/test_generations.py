@@ -3,8 +3,7 @@
 import errno
 import fcntl
 import json
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,10 @@ import pytest
 from assay.errors import BusyError, CorruptError, InputError, StorageError, UsageError
 from assay.index import check, reader, writer
 from assay.index import manifest as manifests
-from assay.index.bm25 import WORDS, Bm25
+from assay.index.bm25 import WORDS, Part, parts_of
 from assay.index.lock import write_lock
 from assay.index.reader import open_generation
 from assay.index.writer import Encoders, cut_words_anew, update
-from assay.index.writer import _finished as finished
 from assay.model.query import Filters
 from assay.model.vectors import DenseMatrix
 from assay.testing.component import sample
@@ -91,34 +89,6 @@ def test_new_chunks_and_deletes_are_seen_by_every_component(tmp_path: Path) -> N
     assert words.search(ROWS[10].chunk.text, 1)[0].key == ROWS[10].key
 
 
-def test_a_file_system_without_links_holds_an_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refuse)
-    built(tmp_path, ROWS[:10], ROWS[10:12])
-    words = opened(tmp_path).bm25()
-    for row in (ROWS[0], ROWS[10]):
-        assert words.search(row.chunk.text, 1)[0].key == row.key
-
-
-def test_damage_does_not_become_the_truth_where_there_are_no_links(tmp_path: Path) -> None:
-    """A bit that turned before a file was copied is in both, and the checksum is that of then."""
-    for name in ("before", "after"):
-        (tmp_path / name).mkdir()
-    sound, turned = b"what was written", b"what was wriuten"
-    (tmp_path / "before" / "a.store").write_bytes(sound)
-    before = finished(tmp_path / "before", 1)
-    (tmp_path / "before" / "a.store").write_bytes(turned)
-    (tmp_path / "after" / "a.store").write_bytes(turned)
-    (tmp_path / "after" / "b.store").write_bytes(b"new")
-    after = finished(tmp_path / "after", 2, before)
-    assert after.files["a.store"] == before.files["a.store"]
-    assert sorted(after.files) == ["a.store", "b.store"]
-
-
 @pytest.mark.parametrize("damage", [lambda data: data[:99], lambda data: b"\xff" * len(data)])
 def test_the_card_of_an_index_whose_graph_was_damaged(
     tmp_path: Path, damage: Callable[[bytes], bytes]
@@ -143,25 +113,26 @@ def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
     assert len(opened(tmp_path).dense(DENSE).search("heart", 99)) == 1
 
 
-@pytest.mark.parametrize("suffix", [".pos", ".idx", ".term", ".fast", ".fieldnorm"])
+@pytest.mark.parametrize("name", ["terms", "ends", "starts", "rows", "codes", "positions"])
 def test_a_generation_that_is_removed_while_it_is_opened_is_never_served(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     memory, _ = built(tmp_path, ROWS[:10])
     opens = []
 
-    def opened_late(folder: Path, chunk_ids: dict[int, str], *terms: Any) -> Bm25:
+    def opened_late(folders: Iterable[Path], segments: Any) -> Iterator[Part]:
         """A writer goes on, and its sweep has reached one file when this one is opened."""
-        opens.append(folder.name)
+        places = [*folders]
+        opens.append(len(places))
         if len(opens) == 1:
             memory.change(ROWS[10:20])
             with monkeypatch.context() as kept:
                 kept.setattr(writer, "_sweep", lambda folder, manifest: None)
-                update(tmp_path, memory, ENCODERS)
-            next(folder.glob(f"*{suffix}")).unlink()
-        return Bm25(folder, chunk_ids, *terms)
+                update(tmp_path, memory, ENCODERS, fresh=True)
+            (places[0] / f"words-0.{name}.npy").unlink()
+        return parts_of(places, segments)
 
-    monkeypatch.setattr(reader, "Bm25", opened_late)
+    monkeypatch.setattr(reader, "parts_of", opened_late)
     generation = open_generation(tmp_path)
     assert len(opens) == 2
     assert len(generation.chunk_ids) == 20
@@ -248,8 +219,7 @@ def test_damage_does_not_live_on_in_the_next_generation(
 ) -> None:
     """The next generation shares files with this one; their checksums are those of then."""
     memory, manifest = built(tmp_path, ROWS[:10])
-    assert manifest.bm25 is not None
-    (words,) = (tmp_path / manifest.bm25.folder).glob("*.fieldnorm")
+    words = tmp_path / manifest.bm25[0].folder / "words-0.codes.npy"
     _flip(words)
     memory.change(ROWS[10:12])
     if seen:
