@@ -129,6 +129,9 @@ class _Passages:
     def removed_since(self, seq: int, until: int) -> list[int]:
         return []
 
+    def chunks_by_key(self, keys: Sequence[int]) -> dict[int, Any]:
+        return {}
+
 
 class _Dense:
     """Looks vectors up, so that search is measured without a model."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.durable import is_unfinished, refusal, storing, sync_files, sync_folder
 from assay.errors import StorageError
@@ -23,18 +24,19 @@ from assay.index import bm25
 from assay.index import manifest as manifests
 from assay.index.checksums import describe
 from assay.index.columns import Columns, write_columns
-from assay.index.dense import write_dense
+from assay.index.dense import VECTORS, Vectors, write_dense
 from assay.index.facts import facts_of_rows
 from assay.index.lock import write_lock
 from assay.index.manifest import FileSet, Manifest
 from assay.index.origin import Origin, is_foreign, origin_of
 from assay.index.reader import DEAD, dead_keys, verify_once
-from assay.index.sparse import write_sparse
+from assay.index.sparse import STARTS, Postings, write_sparse
 from assay.index.vector_checks import checked_matrix, checked_sparse
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.vectors import DenseMatrix, SparseVector
 
 SEGMENT_ROWS = 100_000
+MERGED_ROWS = 10_000  # segments of up to this many rows are joined with new ones
 GRAPH_FROM_ROWS = 200_000  # up to this many chunks in total, dense search is exact
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, in all
@@ -48,6 +50,9 @@ class ChunkSource(Origin, Protocol):
 
     def removed_since(self, seq: int, until: int) -> list[int]:
         """Keys that existed at ``seq`` and are gone at ``until``."""
+
+    def chunks_by_key(self, keys: Sequence[int]) -> Mapping[int, Chunk]:
+        """The chunks with these keys."""
 
 
 Both: TypeAlias = Callable[[list[str]], tuple[DenseMatrix, list[SparseVector]]]
@@ -112,8 +117,7 @@ def update(
         removed = source.removed_since(current.applied, until)
         added = [row for page in source.added_since(current.applied, until) for row in page]
         work = _Work(folder, current, encoders, progress, graph_from_rows)
-        whole = source if outdated(current) else None
-        manifest = work.write(added, removed, until, origin_of(source, until), whole)
+        manifest = work.write(source, added, removed, until)
         manifests.save(folder, manifest)
         return manifest
 
@@ -165,6 +169,29 @@ def _largest_number(folder: Path) -> int:
     return max((int(number.split(".")[0]) for number in numbers if number[:1].isdigit()), default=0)
 
 
+class _Joined:
+    """What is taken over from small segments: their rows, and the vectors of each by key."""
+
+    def __init__(self, segments: int = 0) -> None:
+        self.segments = segments
+        self.keys: set[int] = set()
+        self.rows: list[KeyedChunk] = []
+        self.sparse: dict[int, SparseVector] = {}
+        self.dense: dict[int, NDArray[np.float32]] = {}
+
+    def take(self, folder: Path, part: FileSet, source: ChunkSource, gone: Collection[int]) -> None:
+        """Take over a segment, but for what is gone."""
+        keys = Columns(folder).keys.tolist()
+        self.keys.update(keys)
+        chunks = source.chunks_by_key([key for key in keys if key not in gone])
+        self.rows += [KeyedChunk(key, chunks[key]) for key in keys if key in chunks]
+        if STARTS in part.files:
+            self.sparse |= zip(keys, Postings(folder, part.rows).vectors(), strict=True)
+        if VECTORS in part.files:
+            vectors = Vectors(folder)
+            self.dense |= {key: vectors.row(at) for at, key in enumerate(keys)}
+
+
 class _Work:
     """One writer's new files."""
 
@@ -184,26 +211,29 @@ class _Work:
         self._graph_from = graph_from_rows
 
     def write(
-        self,
-        added: list[KeyedChunk],
-        removed: list[int],
-        until: int,
-        origin: dict[str, Any],
-        whole: ChunkSource | None,
+        self, source: ChunkSource, added: list[KeyedChunk], removed: list[int], until: int
     ) -> Manifest:
         """Write the next generation's files durably, and return the manifest that lists them.
 
-        With ``whole`` the words of everything are cut anew.
+        Words that were cut by an older version are cut anew. Small segments are joined with what is
+        new, and lose their dead rows.
         """
-        rows = sum(part.rows for part in self._current.segments) + len(added)
-        words = list(self._current.bm25 if whole is None else self.words_anew(whole))
+        gone = {*removed, *dead_keys(self._folder, self._current).tolist()}
         segments = list(self._current.segments)
-        for start in range(0, len(added), SEGMENT_ROWS):
-            part = added[start : start + SEGMENT_ROWS]
+        if outdated(self._current):
+            words, joined = list(self.words_anew(source)), _Joined()
+        else:
+            joined = self._joined(source, added, gone)
+            kept = len(segments) - joined.segments
+            segments, words = segments[:kept], list(self._current.bm25[:kept])
+        every = [*joined.rows, *added]
+        rows = sum(part.rows for part in segments) + len(every)
+        for start in range(0, len(every), SEGMENT_ROWS):
+            part = every[start : start + SEGMENT_ROWS]
             words.append(self._words(len(words), [row.chunk for row in part]))
-            segments.append(self._segment(start, part, graph=rows > self._graph_from))
-            self._progress("index", min(start + SEGMENT_ROWS, len(added)), len(added))
-        dead = self._dead(removed)
+            segments.append(self._segment(start, part, joined, graph=rows > self._graph_from))
+            self._progress("index", min(start + SEGMENT_ROWS, len(every)), len(every))
+        dead = self._dead(gone - joined.keys)
         sync_folder(self._folder)
         return self._current.next(
             applied=until,
@@ -212,31 +242,60 @@ class _Work:
             segments=tuple(segments),
             dead=dead,
             models=self._encoders.models,
-            card={"rows": rows - (0 if dead is None else dead.rows), **origin},
+            card={"rows": rows - (0 if dead is None else dead.rows), **origin_of(source, until)},
         )
 
-    def _segment(self, start: int, rows: Sequence[KeyedChunk], *, graph: bool) -> FileSet:
+    def _joined(
+        self, source: ChunkSource, added: Sequence[KeyedChunk], gone: Collection[int]
+    ) -> _Joined:
+        """The last segments that are no larger than all that comes after them, if they are small.
+
+        So the number of segments grows with the logarithm of the number of updates. Keys ascend
+        within a segment.
+        """
+        parts: list[FileSet] = []
+        total, first = len(added), added[0].key if added else 0
+        for part in reversed(self._current.segments):
+            keys = Columns(self._folder / part.folder).keys
+            fits = total + part.rows <= SEGMENT_ROWS and part.rows <= min(MERGED_ROWS, total)
+            if not fits or keys[-1] >= first:
+                break
+            parts.append(part)
+            total, first = total + part.rows, keys[0]
+        found = _Joined(len(parts))
+        for part in reversed(parts):
+            found.take(self._folder / part.folder, part, source, gone)
+        return found
+
+    def _segment(
+        self, start: int, rows: Sequence[KeyedChunk], joined: _Joined, *, graph: bool
+    ) -> FileSet:
         folder = self._new(f"seg-{self._number:06d}.{start // SEGMENT_ROWS}")
         with storing(folder):
             write_columns(folder, rows)
             facts_of_rows(row.chunk.metadata for row in rows).save(folder)
-        texts = [passage(row.chunk) for row in rows]
+        new = [row for row in rows if row.key not in joined.keys]
+        texts = [passage(row.chunk) for row in new]
         made, weights = self._encoders.vectors(texts)
+        old = [row.key for row in rows[: len(rows) - len(new)]]
         if weights is not None:
             most = self._encoders.vocabulary
             sound = checked_sparse(weights, len(texts), most, self._encoders.sparse_model)
             with storing(folder):
-                write_sparse(folder, sound, most)
+                write_sparse(folder, [*(joined.sparse[key] for key in old), *sound], most)
         if made is not None:
             vectors = checked_matrix(made, len(texts), self._encoders.dense_model)
             with _writing(folder):
-                write_dense(folder, vectors, graph=graph)
+                kept = [joined.dense[key][np.newaxis] for key in old]
+                write_dense(folder, np.concatenate([*kept, vectors]), graph=graph)
         return _finished(folder, len(rows))
 
-    def _dead(self, removed: list[int]) -> FileSet | None:
-        if not removed:
+    def _dead(self, gone: Collection[int]) -> FileSet | None:
+        keys = np.array(sorted(gone), dtype=np.int64)
+        if np.array_equal(keys, dead_keys(self._folder, self._current)):
             return self._current.dead
-        keys = np.union1d(removed, dead_keys(self._folder, self._current))
+        if not len(keys):
+            return None
         folder = self._new(f"dead-{self._number:06d}")
         with storing(folder):
             np.save(folder / DEAD, keys, allow_pickle=False)

@@ -20,7 +20,7 @@ from assay.index.writer import Encoders, cut_words_anew, update
 from assay.model.query import Filters
 from assay.model.vectors import DenseMatrix
 from assay.testing.component import sample
-from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, built, opened
+from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, Memory, built, opened
 
 ROWS = sample()
 
@@ -321,3 +321,28 @@ def test_words_that_an_older_version_cut_are_cut_anew(tmp_path: Path) -> None:
     manifests.save(tmp_path, replace(again.manifest, words=1))
     assert update(tmp_path, memory, ENCODERS).words == WORDS
     assert open_generation(tmp_path).bm25().search("heart failure", 3)
+
+
+def test_many_small_updates_leave_few_segments_and_the_answers_of_one(tmp_path: Path) -> None:
+    encoded: list[str] = []
+
+    def dense(texts: list[str]) -> DenseMatrix:
+        encoded.extend(texts)
+        return DENSE.encode(texts, "passage")
+
+    memory, encoders = Memory(), replace(ENCODERS, dense=dense)
+    for at, row in enumerate(ROWS):
+        memory.change([row], [ROWS[at - 2].key] if at % 5 == 4 else [])
+        manifest = update(tmp_path / "small", memory, encoders)
+    assert len(manifest.segments) <= 5
+    assert len(encoded) == len(ROWS), "what was encoded once is taken over"
+    gone = sum(len(removed) for _, removed in memory.log)
+    assert manifest.dead is None or manifest.dead.rows < gone
+    assert manifest.card["rows"] == len(ROWS) - gone
+    update(tmp_path / "whole", memory, ENCODERS)
+    small, whole = opened(tmp_path / "small"), opened(tmp_path / "whole")
+    for query in ("heart failure dose", "renal impairment", "patients observation 7"):
+        assert small.bm25().search(query, 99) == whole.bm25().search(query, 99)
+        assert small.splade(SPARSE).search(query, 99) == whole.splade(SPARSE).search(query, 99)
+        assert small.dense(DENSE).search(query, 99) == whole.dense(DENSE).search(query, 99)
+    assert check.problems(tmp_path / "small", len(ROWS) - gone, memory) == []
