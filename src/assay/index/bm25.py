@@ -38,7 +38,7 @@ from assay.analysis.words import analyse
 from assay.cache import Cache
 from assay.index.columns import Columns
 from assay.index.top import best_rows
-from assay.index.words import Block, Floats, Wanted, open_words, write_words
+from assay.index.words import Block, Floats, Ordinals, Wanted, open_words, write_words
 from assay.model.arrays import BoolArray, IntArray
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit, best_hits
@@ -140,14 +140,15 @@ class Bm25:
         return best_hits(hits, k)
 
     def _factors(
-        self, wanted: Wanted, places: Sequence[IntArray], weights: Sequence[float]
+        self, wanted: Wanted, places: Sequence[Ordinals], weights: Sequence[float]
     ) -> Floats:
         """What a term of these weights counts before its value in a row."""
         df = self._counted(wanted, places)
         idf = np.log1p((self._size - df + 0.5) / (df + 0.5))
-        return np.float32(np.array(weights) * idf * (K1 + 1))
+        found: Floats = (np.array(weights) * idf * (K1 + 1)).astype(np.float32)
+        return found
 
-    def _counted(self, wanted: Wanted, places: Sequence[IntArray]) -> IntArray:
+    def _counted(self, wanted: Wanted, places: Sequence[Ordinals]) -> IntArray:
         """The number of chunks that have each term."""
         df = np.zeros(len(wanted), dtype=np.int64)
         for one, found in zip(self._parts, places, strict=True):
@@ -185,8 +186,10 @@ class Bm25:
         asked = self._asked(query)
         found: set[int] = set()
         for one in self._parts:
-            mask = _both(np.isin(one.keys, [*keys]), self._meeting(one, asked))
-            found.update(one.keys[_both(mask, one.alive)].tolist())
+            mask = _alive(one, np.isin(one.keys, [*keys]))
+            if (meeting := self._meeting(one, asked)) is not None:
+                mask &= meeting
+            found.update(one.keys[mask].tolist())
         return found
 
     def exact(self, query: str) -> list[int]:
@@ -199,7 +202,8 @@ class Bm25:
 
     def identified(self, code: str, k: int) -> list[int]:
         """The first k chunks that this identifier stands for."""
-        return self._keys([[Clause((code,), (), code, IDS)]])[:k].tolist()
+        keys: list[int] = self._keys([[Clause((code,), (), code, IDS)]]).tolist()
+        return keys[:k]
 
     def counts(self, terms: Sequence[str]) -> dict[str, int]:
         """How many chunks have each term, also as a part of a name."""
@@ -236,7 +240,7 @@ class Bm25:
         return asked._replace(must=tuple(filter(self._somewhere, asked.must)))
 
     def _somewhere(self, group: Sequence[Clause]) -> bool:
-        return any(_both(_any_of(one, group), one.alive).any() for one in self._parts)
+        return any(_alive(one, _any_of(one, group)).any() for one in self._parts)
 
     def _keys(self, groups: Sequence[Sequence[Clause]]) -> IntArray:
         """The keys of chunks that have one clause of each group, ascending."""
@@ -245,7 +249,7 @@ class Bm25:
             mask = _any_of(one, groups[0])
             for group in groups[1:]:
                 mask &= _any_of(one, group)
-            found.append(one.keys[_both(mask, one.alive)])
+            found.append(one.keys[_alive(one, mask)])
         return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
 
     def _meeting(self, part: Part, asked: Asked) -> BoolArray | None:
@@ -307,6 +311,10 @@ def _any_of(part: Part, group: Sequence[Clause]) -> BoolArray:
             for ordinal in block.find(forms).tolist():
                 mask[block.rows(ordinal)] = True
     return mask
+
+
+def _alive(part: Part, rows: BoolArray) -> BoolArray:
+    return rows if part.alive is None else rows & part.alive
 
 
 def _both(first: BoolArray | None, second: BoolArray | None) -> BoolArray | None:

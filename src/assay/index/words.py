@@ -296,7 +296,10 @@ class Block:
     def values(self, averages: NDArray[np.float64], k1: float, b: float) -> Floats:
         """What BM25 gives each pair of count and length, by field, before the term's weight."""
         relative = LENGTHS[self._rounded] / averages[:, np.newaxis]
-        return np.float32(self._times / (self._times + k1 * (1 - b + b * relative)))
+        found: Floats = np.asarray(
+            self._times / (self._times + k1 * (1 - b + b * relative)), dtype=np.float32
+        )
+        return found
 
     def scores(self, wanted: Wanted, found: Ordinals, factors: Floats, values: Floats) -> Floats:
         """What the terms add to the score of every row, summed in their order."""
