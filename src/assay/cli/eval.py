@@ -153,7 +153,7 @@ def run(
             )
         with evaluation_progress(assay.settings.color) as progress:
             try:
-                made = assay.evaluate(request, progress)
+                made = assay.carry_out(request, progress)
             except KeyboardInterrupt as stop:
                 for line in getattr(stop, "__notes__", ()):
                     note(f"note: {line}")
@@ -455,7 +455,7 @@ def tune(
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to maximise.")] = "nDCG@10",
     fusion_method: Annotated[
         Literal["rrf", "weighted", "both"],
-        typer.Option("--fusion-method", "--fusion", help="Which methods to try."),
+        typer.Option("--fusion-method", help="Which methods to try."),
     ] = "both",
     step: Annotated[
         float, typer.Option("--step", min=0.01, max=0.5, help="Step between weights.")
