@@ -49,6 +49,7 @@ from assay.evidence.population import (
     without_groups,
 )
 from assay.evidence.terms import Term, subject_terms
+from assay.evidence.wording import in_words_of
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
 
@@ -124,6 +125,7 @@ class ExtractiveAnswerer:
         """The best sentences with their sources, or a refusal."""
         if not passages:
             return _refused("nothing was found")
+        question = in_words_of(passages, question)
         evidence = gather(question, passages[:MOST_PASSAGES])
         if evidence.reason:
             return _refused(evidence.reason)
@@ -182,7 +184,7 @@ class _Asked:
     @property
     def drugs(self) -> set[str]:
         """The forms of the drugs in question."""
-        return {f for name in self.names if name.kind is Kind.DRUG for f in name.forms}
+        return {f for name in self.names if name.kind is Kind.DRUG for f in name.words}
 
     @property
     def is_dose(self) -> bool:
@@ -256,7 +258,7 @@ def _says_of_whom(asked: _Asked, one: Sentence, chunk: Chunk) -> str:
 
 def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> frozenset[str]:
     """Words of a question that are known to be answered in other words."""
-    met = frozenset(form for name in asked.names for form in name.forms)
+    met = frozenset(word for name in asked.names for word in name.words)
     if any(one.passage.is_asked_for for one in supports):
         met |= OF_SECTIONS
     if rows and asked.sides:
@@ -380,7 +382,7 @@ def _refused(reason: str) -> Answer:
 def _chosen(
     asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row], most: int
 ) -> list[_Candidate]:
-    named = {form for name in asked.names for form in name.forms}
+    named = {word for name in asked.names for word in name.words}
     asks_how_much = _AMOUNT.search(asked.question) is not None
     if any(support.passage.is_asked_for for support in supports):
         named |= OF_SECTIONS
@@ -400,7 +402,7 @@ def _chosen(
             value += _SAYS_HOW_MUCH
         if supports[rank].passage.is_asked_for:
             value += _ASKED_FOR * (2 if asked.facts else 1)
-        if any(held.isdisjoint(name.forms) for name in supports[rank].others):
+        if any(held.isdisjoint(name.words) for name in supports[rank].others):
             value -= _LACKS_NAME
         if asked.drugs and _is_of_another(one, supports[rank].passage.chunk, asked.drugs):
             value -= _OF_OTHER_DRUGS
@@ -422,9 +424,10 @@ def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
     """In a document of another name, a sentence must have the names, and more of the question."""
     if not support.must_say:
         return True
-    said = vocabulary(f"{one.text} {one.columns} {one.arm}").every
-    names = {form for name in support.must_say for form in name.forms}
-    return all(not said.isdisjoint(name.forms) for name in support.must_say) and bool(
+    text = f"{one.text} {one.columns} {one.arm}"
+    said = vocabulary(text).every
+    names = {word for name in support.must_say for word in name.words}
+    return all(name.is_in(text) for name in support.must_say) and bool(
         asked.facts or (said & asked.wanted) - names
     )
 

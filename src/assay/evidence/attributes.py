@@ -121,7 +121,7 @@ ATTRIBUTES = (
         "a price",
         r"\b(?:costs?(?![- ](?:effective|utility|benefit))|prices?|priced|how expensive)\b",
         rf"[$€£¥]\s?\d|\d\s?[$€£¥]|(?i:\d\s?{_MONEY}|{_MONEY}\s?\d"
-        r"|\b(?:costs?|prices?)\b.{0,60}\d)",
+        r"|\b(?:costs?|prices?)\b[^.;]{0,60}?(?<![\d\[])(?!(?:19|20)\d\d\b)\d)",
     ),
     _attribute(
         "a date",
@@ -167,8 +167,8 @@ ATTRIBUTES = (
     _attribute(
         "a schedule",
         r"\bhow (?:often|frequently|many times (?:an?|per|each) (?:day|week|month|year))\b.*"
-        r"\b(?:administered|applied|dosed|given?|infused|inhaled|injected|instilled|received?|swallowed"
-        r"|taken?|used?)\b",
+        r"\b(?:administered|applied|dosed|drunk|eaten|given?|infused|inhaled|injected|instilled"
+        r"|put on|received?|rubbed|sprayed|swallowed|taken?|used?|worn)\b",
         r"(?i:\b(?:once|twice|thrice|daily|weekly|monthly|yearly|nightly|hourly|every|[bt]id|q[di]d?|qhs"
         r"|(?:per|an?|each) (?:day|week|month|year|night|morning|evening)|q\s?\d{1,2}\s?[hdwm]"
         r"|days? \d|[\w-]+ times)\b|/\s?(?:day|d|week|wk|month)\b|\b[bt]\.i\.d|\bq\.\s?d)",
@@ -213,7 +213,8 @@ def _interval(match: re.Match[str]) -> Attribute:
         often.append(_forms(number * _IN_A_WEEK, "day"))
     elif unit == "day" and number % _IN_A_WEEK == 0:
         often.append(_forms(number // _IN_A_WEEK, "week"))
-    return Attribute(match[0], _EVERY, re.compile("|".join(often), re.IGNORECASE))
+    words = frozenset(analyse(match[0]).terms)
+    return Attribute(match[0], _EVERY, re.compile("|".join(often), re.IGNORECASE), words)
 
 
 def _forms(number: int, unit: str) -> str:

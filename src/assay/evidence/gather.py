@@ -39,7 +39,7 @@ _NO_TREATMENT = frozenset({"placebo", "control", "observation", "other", "none"}
 _WORD = re.compile(r"[^\W_]+")
 _TRIAL = re.compile(r"NCT\d{8}", re.IGNORECASE)
 _CONDITION = re.compile(
-    r"\b(?:for|in)\s+((?:(?!\b(?:and|or|with|without|who|that|when|if|after|before|than|from|on|by|at)\b)"
+    r"\b(?:for|in)\s+(?!(?:how|what|which|whom)\b)((?:(?!\b(?:and|or|with|without|who|that|when|if|after|before|than|from|on|by|at)\b)"
     r"[^,;:?.(])+)",
     re.IGNORECASE,
 )
@@ -68,6 +68,7 @@ _IN_BRACKETS = re.compile(
     r"(?<![^\W_])((?:[A-Z]|(?=[a-z-]*\d))[\w-]+)[®™]?\s?"
     r"\(([^\W\d_][\w-]{3,}(?: [^\W\d_]{3,})?)[®™]?\)"
 )  # a name, and one or two words
+_SHORT_NAME = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")  # S-1
 _METHODS = frozenset(("interventions", "methods"))
 _SENTENCES = re.compile(r"\n|(?<=[.;])\s")
 _ASKS_WHAT_WAS = re.compile(r"\b(?:did|gave|got|had|received|took|was|were)\b", re.IGNORECASE)
@@ -136,7 +137,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     called = (name for passage in passages for name in called_in(passage.chunk))
     asked = names_asked(question, called)
     passages = _by_speaker(question, passages)
-    names = (*asked, *_specific(question, asked, passages))
+    names = (*asked, *_short(question, passages), *_specific(question, asked, passages))
     terms = _terms(question, names)
     alias = _aliases(names, passages)
     held = [_held(names, passage, alias) for passage in passages]
@@ -191,7 +192,7 @@ def unsaid(question: str, evidence: Evidence) -> str:
     for fact in attributes_asked(question):
         if any(fact.states.search(one.text) for one in chunks):
             said |= fact.words
-    forms = {form for name in names for form in name.forms}
+    forms = {word for name in names for word in name.words}
     rest = _without(_asked_of_all(question), names)  # DS-8201a is no word 8201a
 
     def content(text: str) -> dict[str, bool]:
@@ -228,7 +229,7 @@ def _by_speaker(question: str, passages: Sequence[Passage]) -> Sequence[Passage]
 
 def _terms(question: str, names: Sequence[Name]) -> tuple[Term, ...]:
     """What names the subject beside the names, each of which has rules of its own."""
-    known = {form for name in names for form in name.forms}
+    known = {word for name in names for word in name.words}
     parts = {part for name in names for part in _WORD.findall(folded(name.text))}
     return tuple(
         term
@@ -299,6 +300,14 @@ def own_texts(chunk: Chunk) -> tuple[str, str, str]:
     return chunk.text, names_of_document(chunk), " ".join(_texts(chunk.metadata.get("heading")))
 
 
+def _short(question: str, passages: Sequence[Passage]) -> Iterator[Name]:
+    """Names of a letter and a digit by which documents are called."""
+    for text in dict.fromkeys(_SHORT_NAME.findall(question)):
+        name = Name(Kind.NAME, text, (folded(text.replace("-", "")),))
+        if any(name.is_in(names_of_document(one.chunk)) for one in passages):
+            yield name
+
+
 def _specific(
     question: str, names: Sequence[Name], passages: Sequence[Passage]
 ) -> tuple[Name, ...]:
@@ -306,7 +315,7 @@ def _specific(
 
     Where the first document has such a name, others do not count.
     """
-    known = {form for name in names for form in name.forms}
+    known = {word for name in names for word in name.words}
     found: list[Name] = []
     for word in dict.fromkeys(_WORD.findall(question)):
         if len(word) < _LONG_WORD or folded(word) in LIGHT or base(word) in known:
@@ -336,7 +345,7 @@ def _must_say(passage: Passage, held: _Held, strict: Sequence[Name]) -> tuple[Na
 
 def _is_of_more(passage: Passage, held: _Held, treatments: frozenset[Name]) -> bool:
     """Whether a document is about some of the drugs in question together with others."""
-    asked = {form for name in treatments for form in name.forms}
+    asked = {word for name in treatments for word in name.words}
     return not held.by_name.issuperset(treatments) and any(
         is_drug(word) and base(word) not in asked for word in _WORD.findall(passage.chunk.title)
     )

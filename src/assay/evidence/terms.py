@@ -118,7 +118,7 @@ _BETWEEN = 3  # words that may stand between those that belong together
 _BEGINNING = 6  # letters in which two forms of one word agree at least
 _ENDINGS_TEXT = """
 a ag age al ant ar ary at ate ated ation ct e eal ed ency ent er es est i ia iac ial ian iat iatr ic
-ical ies in ing ion is ist ity iv ive ization ize ous s sis tic tion um us xi y
+ical ies in ing ion is ist ity iv ive ization ize ous s sis t tic tion um us xi y
 """
 _ENDINGS = frozenset(("", *_ENDINGS_TEXT.split()))
 _INFLECTIONS_TEXT = """

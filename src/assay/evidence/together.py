@@ -39,6 +39,11 @@ IN_PASSING = frozenset({
 """Sections that name many things which a document is not about."""
 
 
+def is_in_passing(section_label: str) -> bool:
+    """Whether a section names many things which its document is not about."""
+    return section_of(section_label) in IN_PASSING
+
+
 @dataclass(frozen=True, slots=True)
 class Index:
     """What is known beyond the best passages.
@@ -193,7 +198,7 @@ def _speaks_of(
 ) -> bool:
     """Whether a passage or its document does more than mention a disease in passing."""
     section = section_of(passage.chunk.section_label)
-    if section not in IN_PASSING or section in sections:
+    if not is_in_passing(section) or section in sections:
         return True
     text, names, heading = own_texts(passage.chunk)
     if disease.is_in(names) or disease.is_in(heading) or disease.count(text) > 1:

@@ -115,7 +115,7 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
                 only = frozenset(keys)
     if asked.codes:
         code = BETWEEN_CODES.join(one.text for one in asked.codes)
-        lifted |= dict.fromkeys(words.exact(question.written), code)
+        lifted = dict.fromkeys(words.exact(question.written), code) | lifted
     if asked.only_excludes:
         only = frozenset()
     found_as_one = {*identified}
