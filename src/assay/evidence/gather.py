@@ -26,6 +26,7 @@ from assay.analysis.words import analyse, vocabulary
 from assay.evidence.attributes import AMOUNT, DOSE, attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.criteria import sides_asked, without_exclusions
+from assay.evidence.kinds import opposites_asked
 from assay.evidence.population import is_of_other_sex, without_groups
 from assay.evidence.terms import Term, lacking, subject_terms
 from assay.model.answers import Passage
@@ -143,11 +144,13 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     held = [_held(names, passage, alias) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
+    opposites = opposites_asked(question)
     kept = [
         (passage, one)
         for passage, one in zip(passages, held, strict=True)
         if _admissible(question, one, passage.chunk, strict)
         and not _says_the_opposite(question, passage.chunk)
+        and not any(kind.another_in(_own_text(passage.chunk)) for kind in opposites)
         and not is_of_other_sex(question, f"{passage.chunk.title}\n{passage.chunk.text}")
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
@@ -516,6 +519,11 @@ def names_of_document(chunk: Chunk) -> str:
     """What the document of a chunk is called: its id, title, and the names it is filed under."""
     given = tuple(text for key in ("names", *_CALLED) for text in _texts(chunk.metadata.get(key)))
     return _names_text(chunk.doc_id, chunk.title, given)
+
+
+def _own_text(chunk: Chunk) -> str:
+    """What a document is called and a passage says, in small letters; the title comes first."""
+    return f"{chunk.title}\n{chunk.text}".lower()
 
 
 def _says_the_opposite(question: str, chunk: Chunk) -> bool:

@@ -1,8 +1,8 @@
 """What do the passages call what a question names?
 
 Who asks for linseed is answered by passages that call it flaxseed. A word that no passage has gives
-way to another name of the same thing (``data/synonyms/abbreviations.txt``) that they do have; names
-of drugs need not, since all of them count (``analysis/asked.py``).
+way to another name of the same thing (``data/synonyms/abbreviations.txt``) that they do have, and
+so do everyday words for it; names of drugs need not, since all of them count (``asked.py``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from assay.analysis.conditions import abbreviations, stems
+from assay.analysis.conditions import abbreviations, in_medical_words, stems
 from assay.evidence.gather import own_texts
 from assay.model.answers import Passage
 
@@ -19,7 +19,8 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 def in_words_of(passages: Sequence[Passage], question: str) -> str:
     """The question with the names that the passages use."""
-    named = [word for word in _WORD.findall(question) if _names(word)]
+    medical = in_medical_words(question)
+    named = [word for word in _WORD.findall(medical) if _names(word)]
     if not named:
         return question
     texts = (text for one in passages for text in own_texts(one.chunk))
@@ -28,6 +29,8 @@ def in_words_of(passages: Sequence[Passage], question: str) -> str:
     def is_said(name: str) -> bool:
         return f" {' '.join(stems(name))} " in said
 
+    if medical != question and any(map(is_said, named)):
+        question = medical
     for word in named:
         if not is_said(word):
             other = next(filter(is_said, _names(word)), word)

@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from assay import limits
+from assay.analysis.drugs import other_names
 from assay.analysis.spelling import folded
 from assay.digests import digest_of
 from assay.errors import FormatError, LimitError, MissingFileError, UsageError
@@ -76,6 +77,12 @@ class Synonyms:
         return tuple(word for word in added if f" {' '.join(_key(word))} " not in said)[
             : limits.MAX_SYNONYMS
         ]
+
+    def others(self, text: str) -> tuple[str, ...]:
+        """What may stand for a name; of a drug, the rules that ship know every name."""
+        found = self.expansions(text)
+        known = other_names(text)[1:] if self.gentle else ()
+        return tuple(dict.fromkeys((*found, *known)))[: limits.MAX_SYNONYMS]
 
 
 @cache
