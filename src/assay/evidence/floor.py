@@ -39,6 +39,7 @@ from assay.evidence.confidence import (
 from assay.evidence.gather import (
     called_in,
     is_alias,
+    is_called,
     is_of_another,
     names_of_document,
     own_drugs,
@@ -312,9 +313,7 @@ def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[
 
 
 def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
-    return any(
-        name.is_in(names_of_document(one.chunk)) or is_alias(name, one.chunk) for one in passages
-    )
+    return any(is_called(name, one.chunk) or is_alias(name, one.chunk) for one in passages)
 
 
 def _was_given(query: str, name: Name, passages: Sequence[Passage]) -> bool:

@@ -414,14 +414,16 @@ class _Held:
 
 def _held(names: Sequence[Name], passage: Passage, alias: Mapping[str, set[Name]]) -> _Held:
     chunk = passage.chunk
-    called = names_of_document(chunk)
-    drugs = _NO_DRUG.sub(" ", called)
-    by_name = frozenset(
-        name for name in names if name.is_in(drugs if name.kind is Kind.DRUG else called)
-    )
+    by_name = frozenset(name for name in names if is_called(name, chunk))
     by_name |= alias.get(chunk.doc_id, set())
     said = (name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text))
     return _Held(by_name | frozenset(said), by_name)
+
+
+def is_called(name: Name, chunk: Chunk) -> bool:
+    """Whether the document of a passage is called by a name; insulin resistance is no insulin."""
+    called = names_of_document(chunk)
+    return name.is_in(_NO_DRUG.sub(" ", called) if name.kind is Kind.DRUG else called)
 
 
 def _aliases(names: Sequence[Name], passages: Sequence[Passage]) -> dict[str, set[Name]]:

@@ -4,8 +4,8 @@ Where documents are called by what a query names, a passage that has nothing of 
 its document or in any of its passages near the top, comes after theirs. It found its way by the
 other words of the query: bupivacaine "after breast surgery" is not lidocaine. Where no section is
 asked for, a passage that only mentions it in passing (``evidence/together.py``) comes after them,
-too: the interactions of another drug say little about HIV. Others keep their places, and so does
-what is called by anything else that the query names. The account says so: the rule
+too: the interactions of another drug say little about HIV. Others keep their places, and so do
+documents of the drug where a condition is named as well. The account says so: the rule
 ``another_subject``, with the factor by which the score was lowered.
 """
 
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import TypeAlias
 
 from assay.analysis.asked import Kind, Name, names_asked
@@ -51,10 +50,11 @@ def lower_others(
     if not groups:
         return pool
     documents = _Documents(best, labels, texts)
-    named = documents.called([*chain(*groups)])
+    of_drugs = documents.called([one for one in groups[0] if _is_drug_name(one)])
     changed = False
     for group in groups:
         called = documents.called(group)
+        named = called | of_drugs  # a drug is the subject before its condition
         last = max((at for at, one in enumerate(best) if documents.of(one) in called), default=-1)
         above = [one for one in best[: last + 1] if documents.of(one) not in named]
         others = documents.others(group, above, detected=detected)
@@ -117,12 +117,16 @@ class _Documents:
         return is_in_passing(self._labels[key].section_label)
 
 
+def _is_drug_name(one: Named) -> bool:
+    return isinstance(one, Name) and one.kind is Kind.DRUG
+
+
 def _is_of_another(names: str, group: Sequence[Named]) -> bool:
     """Whether a document is called by another drug or disease; it is not by one of the group."""
     if is_of_product(names):
         return True
     words = names.split()
-    if any(isinstance(one, Name) and one.kind is Kind.DRUG for one in group):
+    if any(map(_is_drug_name, group)):
         return any(map(is_drug, words))
     if any(isinstance(one, Term) for one in group):
         return any(map(is_name, words)) or any(conditions_in(stems(names)))

@@ -29,6 +29,7 @@ MOST_PASSAGES = 200  # of one identifier
 MOST_REGISTERED = 3  # documents under one registration
 NEAR = 80  # characters around a number that say what it is
 MOST_UNKNOWN = 5  # words that are looked up for another spelling
+_OF_STUDY = re.compile(r"\Athe\s+|\s+(?:trial|study)\Z", re.IGNORECASE)  # the RECOVERY trial
 _CODE_APART = re.compile(r"[A-Za-z]{2,5} \d{2,7}[A-Za-z]?")  # of a compound
 SHORTEST_PART = 3  # letters of a part of a word that is also written as two
 
@@ -92,7 +93,7 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
     absent: list[str] = []
     only: frozenset[int] | None = None
     for mention in mentions(asked.plain):
-        whole = mention.text == asked.plain.strip()
+        whole = _OF_STUDY.sub("", asked.plain.strip()) == mention.text
         keys = words.identified(mention.code, MOST_PASSAGES)
         if keys:
             found = _Found(
@@ -282,7 +283,7 @@ def with_unknown_words(
     else:
         notes.append(f"no document has {', '.join(missing[:MOST_UNKNOWN])}")
     # what is in capitals or has a synonym is a name, and its neighbour is another one: HFpEF, HFrEF
-    plainly = [word for word in missing if word[1:].islower() and not question.synonyms]
+    plainly = [word for word in missing if word[1:].islower() and not question.others(word)]
     better = {} if strange else _better(plainly[:MOST_UNKNOWN], words, chunks)
     meant = _instead(plain, better) if better else ""
     drugs = {word: other for word, other in better.items() if is_drug(other)}
