@@ -21,6 +21,7 @@ from assay.analysis.spelling import STOP_WORDS, base, folded
 from assay.analysis.words import analyse, vocabulary
 
 _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*")
+_ELISION = re.compile(r"(?<![^\W_])[dlDL]['’](?=[^\W\d_]{4})")  # d'amlodipine
 _NOT_ALNUM = re.compile(r"[\W_]+")
 _TRIAL = re.compile(r"[A-Z]{3,}[-\u2010\u2011][A-Za-z0-9]+")
 _CALLED = re.compile(r"(?<![^\W_])([A-Z][A-Z0-9-]{3,})\s+(?:trial|study)\b")
@@ -110,6 +111,7 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
             yield Name(Kind.RECORD, record.text, (record.code,))
             rest = rest.replace(record.text, " ")
     trials = {*_TRIAL.findall(rest), *_CALLED.findall(rest)}
+    rest = _ELISION.sub(lambda match: " " * len(match[0]), rest)
     words = [*_WORD.finditer(rest)]
     titled = sum(word[0][0].isupper() for word in words) > _TITLE_CASE * len(words)
     people = [pattern for pattern in _ASKS_FOR.values() if pattern.search(rest)]

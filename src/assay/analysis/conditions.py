@@ -52,6 +52,20 @@ def abbreviations() -> Mapping[str, tuple[str, ...]]:
     return {name: names for names in _abbreviated() for name in names if " " not in name}
 
 
+def names_in(text: str) -> dict[str, tuple[str, ...]]:
+    """The names of a text that have others on the list, as they are written, with all of these."""
+    low, found = f" {text.lower()} ", dict[str, tuple[str, ...]]()
+    for names in _abbreviated():
+        for name in names:
+            if name.lower() in low:
+                exact = (
+                    name if name.isupper() and len(name) <= _SHORT else f"(?i:{re.escape(name)})"
+                )
+                if match := re.search(rf"(?<![^\W_]){exact}(?![^\W_])", text):
+                    found[match[0]] = names
+    return found
+
+
 def in_medical_words(text: str) -> str:
     """A text with the names of the field for what it says in everyday words: too few platelets."""
     low = text.lower()

@@ -62,6 +62,7 @@ _NAMED = 0.5  # the value of the question's subject and section, which its passa
 _DOSE_OF_OTHERS = 1.0  # what it loses where that is a dose
 _OF_OTHERS = 0.3  # what a sentence loses that speaks of children where nobody asked for them
 _SAYS_HOW_MUCH = 0.2
+_AS_MUCH = 0.75  # of what the first document has, another one must have as well
 _DEFINED = 0.5  # what a sentence loses that says what a word means, where nobody asked
 _ASKED_FOR = 0.5  # what a sentence gains in a section that is asked for
 _LACKS_NAME = 0.4  # what it loses that does not name the second of two drugs
@@ -274,11 +275,11 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
 
 
 def _of_first(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> list[_Row]:
-    """The rows without those of documents that have only some of what the first one has.
+    """The rows without those of documents that have much less than the first one that has any.
 
     Asked for no name, a document that shares but everyday words would be quoted beside it.
     """
-    if asked.drugs or asked.is_of_codes or not any(row.rank == 0 for row in rows):
+    if asked.drugs or asked.is_of_codes or not rows:
         return rows
     wanted = asked.wanted - OF_SECTIONS
     having: dict[str, frozenset[str]] = {}
@@ -286,8 +287,14 @@ def _of_first(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> l
         chunk = one.passage.chunk
         said = vocabulary(f"{names_of_document(chunk)}\n{chunk.text}").every & wanted
         having[chunk.doc_id] = having.get(chunk.doc_id, frozenset()) | said
-    first = having[supports[0].passage.chunk.doc_id]
-    return [row for row in rows if not having[supports[row.rank].passage.chunk.doc_id] < first]
+    best = min(row.rank for row in rows)
+    first = having[supports[best].passage.chunk.doc_id]
+    enough = _AS_MUCH * len(first)
+    return [
+        row
+        for row in rows
+        if len(having[supports[row.rank].passage.chunk.doc_id] & first) >= enough
+    ]
 
 
 def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:

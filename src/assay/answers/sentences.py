@@ -169,7 +169,7 @@ def _is_heading(line: str, *, alone: bool) -> bool:
     if _CAPTION.match(line) or (_NUMBERED.match(line) and not line.endswith((".", ";"))):
         return True
     if _BULLET.match(line) or line.endswith(_ENDED):
-        return False
+        return line.endswith("?") and not alone  # What are the treatments?
     if len(line) >= _HEADING_CHARS:
         return _is_titled(line)
     if line.endswith(":"):

@@ -52,7 +52,8 @@ _TIME = (
 )
 _NOT_GIVEN = (
     r"do not (?:use|take|give|exceed)|not recommended|should not be (?:used|given|taken)"
-    r"|(?:not|no)\b.{0,40}\b(?:established|studied|adjust\w*|necessary)"
+    r"|(?:not|no)\b.{0,40}\b(?:established|studied|adjust\w*)"
+    r"|\badjust\w*\b.{0,40}\b(?:not|un)\s?necessary"
 )
 _MOST = (
     r"\b(?:max\w*|exceed\w*|up to|(?:no|not) more than|at most|limit\w*|greater than|higher than"

@@ -26,6 +26,7 @@ from assay.analysis.words import analyse, vocabulary
 from assay.evidence.attributes import AMOUNT, DOSE, attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.criteria import sides_asked, without_exclusions
+from assay.evidence.kinds import Kind as Opposite
 from assay.evidence.kinds import opposites_asked
 from assay.evidence.population import is_of_other_sex, without_groups
 from assay.evidence.terms import Term, lacking, subject_terms
@@ -70,6 +71,9 @@ _IN_BRACKETS = re.compile(
     r"\(([^\W\d_][\w-]{3,}(?: [^\W\d_]{3,})?)[®™]?\)"
 )  # a name, and one or two words
 _SHORT_NAME = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")  # S-1
+_NOT_TREATED = frozenset(
+    ("adverse_events", "boxed_warning", "contraindications", "drug_interactions", "warnings")
+)
 _METHODS = frozenset(("interventions", "methods"))
 _SENTENCES = re.compile(r"\n|(?<=[.;])\s")
 _ASKS_WHAT_WAS = re.compile(r"\b(?:did|gave|got|had|received|took|was|were)\b", re.IGNORECASE)
@@ -150,7 +154,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
         for passage, one in zip(passages, held, strict=True)
         if _admissible(question, one, passage.chunk, strict)
         and not _says_the_opposite(question, passage.chunk)
-        and not any(kind.another_in(_own_text(passage.chunk)) for kind in opposites)
+        and not any(_is_of_other_kind(kind, passage.chunk) for kind in opposites)
         and not is_of_other_sex(question, f"{passage.chunk.title}\n{passage.chunk.text}")
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
@@ -247,12 +251,17 @@ def _asked_of_all(question: str) -> str:
 
 
 def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], tuple[str, ...]]:
-    """What says which subject a passage has: a dose is not for what keeps patients out."""
+    """What says which subject a passage has: a dose is not for what keeps patients out.
+
+    Nor is it for what a label warns of.
+    """
     if DOSE not in attributes_asked(question):
         return own_texts
     others = [one.chunk for one in passages]
 
     def texts(chunk: Chunk) -> tuple[str, ...]:
+        if own_drugs(chunk) and section_of(chunk.section_label) in _NOT_TREATED:
+            return own_texts(chunk)[1:]
         return without_exclusions(chunk, others), *own_texts(chunk)[1:]
 
     return texts
@@ -431,9 +440,20 @@ def _aliases(names: Sequence[Name], passages: Sequence[Passage]) -> dict[str, se
     found: dict[str, set[Name]] = {}
     for name in names:
         for passage in passages:
-            if is_alias(name, passage.chunk):
+            if is_alias(name, passage.chunk) or _is_given_in(name, passage.chunk):
                 found.setdefault(passage.chunk.doc_id, set()).add(name)
     return found
+
+
+def _is_given_in(name: Name, chunk: Chunk) -> bool:
+    """Whether a drug is given in a trial whose title names none: its arms say what it is about."""
+    return (
+        name.kind is Kind.DRUG
+        and _TRIAL.match(chunk.doc_id) is not None
+        and section_of(chunk.section_label) == "interventions"
+        and not any(map(is_drug, _WORD.findall(chunk.title)))
+        and name.is_in(chunk.text)
+    )
 
 
 def is_alias(name: Name, chunk: Chunk) -> bool:
@@ -523,9 +543,10 @@ def names_of_document(chunk: Chunk) -> str:
     return _names_text(chunk.doc_id, chunk.title, given)
 
 
-def _own_text(chunk: Chunk) -> str:
-    """What a document is called and a passage says, in small letters; the title comes first."""
-    return f"{chunk.title}\n{chunk.text}".lower()
+def _is_of_other_kind(kind: Opposite, chunk: Chunk) -> bool:
+    """Whether a document is called by another kind than asked for, or a passage has only that."""
+    title = chunk.title.lower()
+    return bool(kind.another_in(title) or kind.another_in(f"{title}\n{chunk.text.lower()}"))
 
 
 def _says_the_opposite(question: str, chunk: Chunk) -> bool:
