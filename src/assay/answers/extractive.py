@@ -5,7 +5,8 @@ its heading or title contains them, and a little by the rank of its passage. One
 is asked for gains; one loses that speaks of other drugs or people, or leaves out a drug in question
 that is not the document's own. A number of the question is also met by a range around it. Asked for
 what includes patients, a criterion that excludes them is none, and the other way around
-(``evidence/criteria.py``); a dose that a heading reserves for some people is not the dose for all.
+(``evidence/criteria.py``); a dose that a heading reserves for some people is not the dose for all,
+and a count of one arm of a trial not that of another.
 Sentences are picked one after the other; words that the answer already contains count half. No
 model runs and nothing is random: the same passages give the same answer. ``evidence/gather.py``
 decides which passages may be quoted, and whether to answer.
@@ -136,6 +137,7 @@ class ExtractiveAnswerer:
         best = evidence.about[:LOOKED_AT]
         asked = _Asked.of(question, evidence)
         rows = _of_age(asked, _of_first(asked, best, [*_rows(asked, best)]))
+        rows = _of_arm(asked, best, rows)
         met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
@@ -294,6 +296,24 @@ def _of_first(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> l
         row
         for row in rows
         if len(having[supports[row.rank].passage.chunk.doc_id] & first) >= enough
+    ]
+
+
+def _of_arm(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> list[_Row]:
+    """The rows without values of other arms of a trial than the one that the question names."""
+
+    def names(row: _Row) -> int:
+        return len(vocabulary(row.sentence.arm).every & asked.wanted)
+
+    most: dict[str, int] = {}
+    for row in rows:
+        if row.sentence.arm:
+            document = supports[row.rank].passage.chunk.doc_id
+            most[document] = max(most.get(document, 0), names(row))
+    return [
+        row
+        for row in rows
+        if not row.sentence.arm or names(row) == most[supports[row.rank].passage.chunk.doc_id]
     ]
 
 

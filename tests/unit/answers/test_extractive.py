@@ -612,3 +612,16 @@ def test_what_only_looks_like_the_fact_is_no_answer(question: str, section: str,
         ),
     ]
     assert not ExtractiveAnswerer(gate=0.0).answer(question, rows[: 1 + bool(drug)]).grounded
+
+
+def test_counts_of_the_arm_that_the_question_names_are_quoted() -> None:
+    title = "NCT00000001: 6 mg Estradiol; 30 mg Estradiol"
+    text = "Adverse Events 1:\n  Total: 3/34\n  Nausea 2/34\nAdverse Events 2:\n  Nausea 3/32"
+    trial = Passage(Chunk("NCT00000001:chunk_3", "NCT00000001", text, title))
+    answer = ExtractiveAnswerer(gate=0.0).answer
+    said = answer("How many patients on 6 mg estradiol had nausea?", [trial])
+    assert said.text.startswith("6 mg Estradiol [1] Nausea 2/34 [1]")
+    assert "3/32" not in said.text
+    both = answer("How many patients had nausea with estradiol?", [trial]).text
+    assert "6 mg Estradiol [1] Nausea 2/34" in both
+    assert "30 mg Estradiol [1] Nausea 3/32" in both
