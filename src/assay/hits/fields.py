@@ -1,8 +1,8 @@
 """Where does each column of each line begin and end?
 
-Regular text has no comments, the same number of columns on every line and single blanks between them, and is
-split by array operations alone: find the blanks, and every so many of them make a row. Any other
-text is left to the careful reader (``trec_lines.py``).
+Regular text has no comments, the same number of columns on every line and single blanks between
+them, and is split by array operations alone: find the blanks, and every so many of them make a row.
+Any other text is left to the careful reader (``trec_lines.py``).
 """
 
 from __future__ import annotations
