@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from urllib.parse import quote
 
 import httpx2 as httpx
@@ -66,6 +66,7 @@ from assay.settings import Settings, configure
 if TYPE_CHECKING:
     from assay.search.why import Why
 
+T = TypeVar("T")
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
@@ -306,9 +307,9 @@ class Client(Verbs):
             EVALUATION_WAIT_S,
             lambda stage, done, total: report(EvaluationStep(done, total)),
         )
-        results = (result,)
+        results = [result]
         if "modes" in result:
-            results = tuple(_field(dict[str, dict[str, Any]], result, "modes").values())
+            results = [*_field(dict[str, dict[str, Any]], result, "modes").values()]
         runs = [
             scored_run(self, _field(str, one, "run_id"), drawn, cached=_field(bool, one, "cached"))
             for one in results
@@ -390,14 +391,17 @@ class Client(Verbs):
         pause = FIRST_PAUSE_S
         while True:
             job = self.call("GET", f"/v1/jobs/{_quoted(job_id)}")
-            done, total = (_field(int | None, job, name) for name in ("done", "total"))
-            progress(_field(str, job, "kind"), done or 0, total)
+
+            done, total = (_field(int, job, name) for name in ("done", "total"))
+            progress(_field(str, job, "kind"), done, total)
             state = _field(str, job, "state")
             if state == "complete":
                 return _field(dict[str, Any], job, "result")
             if state in ENDED:
-                problem = _field(dict[str, Any] | None, job, "problem")
-                raise ServiceError(409, problem or {"detail": f"the job was {state}"})
+                problem = {"detail": f"the job was {state}"}
+                if job.get("problem") is not None:
+                    problem = _field(dict[str, Any], job, "problem")
+                raise ServiceError(409, problem)
             if time.monotonic() > until:
                 raise UnreachableError(f"the job {job_id} is still {state}")
             time.sleep(pause)
@@ -550,7 +554,7 @@ def _wait(text: str) -> float:
     return min(MAX_WAIT_S, float(text)) if text.isascii() and text.isdigit() else 1.0
 
 
-def _field(kind: Any, answer: Mapping[str, Any], name: str) -> Any:
+def _field(kind: type[T], answer: Mapping[str, Any], name: str) -> T:
     """One field of an answer, of the type that it must have."""
     with _understood(name):
         return decode(kind, answer[name], name)
