@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay import limits
 from assay.encode.catalog import DEFAULT_ENCODERS
-from assay.errors import ConfigError, MissingFileError, UsageError
+from assay.errors import AssayError, ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.model.ranking import CHUNK_SEPARATOR
 from assay.model.sampling import Sampling
@@ -41,6 +41,7 @@ from assay.options import (
     WeightsBy,
     Whole,
 )
+from assay.plain_file import read_plain
 from assay.search.request import (
     BUILT_IN_SYNONYMS,
     COMPONENTS,
@@ -714,9 +715,10 @@ def mask(text: str) -> str:
 def _content(path: Path) -> str:
     """A checksum of the file; its name where it cannot be read, which a search then refuses."""
     try:
-        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-    except OSError:
+        data = read_plain(path, limits.MAX_SYNONYM_BYTES)
+    except AssayError:
         return str(path)
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def _plain(value: Any) -> Any:

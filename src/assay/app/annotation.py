@@ -18,10 +18,11 @@ from assay.annotation.agreement import KAPPA_FLOOR as KAPPA_FLOOR  # noqa: PLC04
 from assay.annotation.agreement import Agreement, agreement
 from assay.annotation.exchange import read_grades
 from assay.annotation.tasks import next_task, ordered, task
-from assay.errors import MissingFileError, UsageError
+from assay.errors import UsageError
 from assay.evaluation.scores import rounded
 from assay.model.annotation import Decision, Grade, Item, ItemKey, Purpose, Round, RoundQuery, Task
 from assay.model.document import check_id
+from assay.plain_file import read_plain
 from assay.render.annotation import LABEL_STUDIO_VIEW, tasks_csv, tasks_label_studio
 from assay.render.markup import safe_table
 from assay.store.annotations import AnnotationStore
@@ -331,10 +332,7 @@ def open_desks(workspace: Workspace) -> list[Desk]:
 
 def read_limited(path: Path) -> bytes:
     """A file of a person, as far as one may be read."""
-    if not path.is_file():
-        raise MissingFileError(f"there is no file {str(path)!r:.200}", hint="check the path")
-    with path.open("rb") as file:
-        return file.read(limits.MAX_YAML_BYTES + 1)
+    return read_plain(path, limits.MAX_YAML_BYTES, hint="check the path")
 
 
 def _harmless(shown: Task) -> Task:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -359,19 +360,23 @@ def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
     extras.require("Stemmer")
     from assay.encode.catalog import requires_gpu
-    from assay.index.manifest import stamp
+    from assay.index.manifest import Watch, load
+    from assay.index.reader import verify_once
     from assay.search.boost import load_lexicon
     from assay.search.rerank import Rerankers
     from assay.search.searcher import Searcher, Source
 
     workspace.require()
-    settings = workspace.settings
+    settings, folder = workspace.settings, workspace.layout.index
+    source = Source(partial(generation_name, workspace), partial(snapshot, workspace))
+    if workspace.cluster is None:
+        source = replace(
+            source,
+            stamp=Watch(folder),
+            verify=lambda: verify_once(folder, load(folder)),
+        )
     return Searcher(
-        Source(
-            partial(generation_name, workspace),
-            partial(snapshot, workspace),
-            partial(stamp, workspace.layout.index) if workspace.cluster is None else None,
-        ),
+        source,
         Rerankers(partial(_reranker, settings), requires_gpu),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),

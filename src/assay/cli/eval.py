@@ -737,6 +737,9 @@ def report(
     from assay.render.report_page import run_page
     from assay.render.report_text import run_csv, run_markdown, run_tables
 
+    chosen = "json" if json_output else form
+    if chosen == "table" and out is not None:
+        raise UsageError("a table is for the terminal", hint="--format md, html, csv or json")
     statistics = read_statistics(sampling)
     with connected(ctx) as assay:
         found = runs.report(
@@ -749,7 +752,6 @@ def report(
         )
     for line in found.warnings:
         note(f"warning: {line}")
-    chosen = "json" if json_output else form
     if chosen == "table":
         show_tables(run_tables(found), assay.settings.color)
         for insight in found.insights:

@@ -126,6 +126,11 @@ static int64_t past_blanks(const uint8_t *text, int64_t at) {
     return at;
 }
 
+/* Whether a comment begins here: a # that is a column of its own. */
+static int is_comment(const uint8_t *text, int64_t at) {
+    return text[at] == '#' && text[at + 1] <= ' ';
+}
+
 /* Where so many columns begin and end that make a line, and where the next line begins. -1 where
    this is no such line: too many or too few columns, or a byte that is neither text nor blank. */
 static int64_t cut_line(const uint8_t *text, int64_t at, int columns, int64_t *start,
@@ -154,7 +159,7 @@ int64_t assay_cut(const uint8_t *text, int64_t size, int64_t most_lines, int64_t
     while (at < size) {
         int64_t start[COLUMNS], end[COLUMNS];
         at = past_blanks(text, at);
-        if (line == most_lines || text[at] == '#') return -1;
+        if (line == most_lines || is_comment(text, at)) return -1;
         at = cut_line(text, at, COLUMNS, start, end);
         if (at < 0) return -1;
         int64_t query = end[QUERY] - start[QUERY], doc = end[DOC] - start[DOC];
@@ -190,9 +195,9 @@ static int64_t whole(const uint8_t *at, const uint8_t *end, int64_t largest) {
 
 /* Cut judgments into lines, blanks between the columns: the query comes first, the grade last.
 
-   Empty lines and those that begin with # are left out. Of each other line: where query and
-   document begin and end, whether its query is not that of the line before, the hash of the
-   document, and the grade. The number of lines, or -1 where anything is unusual or wrong. */
+   Empty lines are left out. Of each other line: where query and document begin and end, whether
+   its query is not that of the line before, the hash of the document, and the grade. The number of
+   lines, or -1 where anything is unusual or wrong, comments among them. */
 int64_t assay_cut_qrels(const uint8_t *text, int64_t size, int64_t columns, int64_t doc_column,
                         int64_t most_lines, int64_t longest_id, int64_t largest_grade,
                         int32_t *places, uint8_t *begins, uint64_t *doc_hash, int64_t *grade) {
@@ -203,12 +208,11 @@ int64_t assay_cut_qrels(const uint8_t *text, int64_t size, int64_t columns, int6
     while (at < size) {
         int64_t start[COLUMNS], end[COLUMNS];
         at = past_blanks(text, at);
-        if (text[at] == '\n' || text[at] == '#') {
-            const uint8_t *newline = memchr(text + at, '\n', (size_t)(size - at));
-            if (newline == NULL) return -1;
-            at = newline - text + 1;
+        if (text[at] == '\n') {
+            at++;
             continue;
         }
+        if (is_comment(text, at)) return -1;
         at = cut_line(text, at, (int)columns, start, end);
         if (at < 0 || line == most_lines) return -1;
         int64_t query = end[QUERY] - start[QUERY], doc = end[doc_column] - start[doc_column];

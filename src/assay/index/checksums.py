@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from pathlib import Path
 
 from assay.errors import CorruptError
@@ -23,13 +24,25 @@ def describe(folder: Path) -> dict[str, list[int | str]]:
     }
 
 
+SETTLED_NS = 2_000_000_000
+"""Two writes within the grain of a file system's clock have one time; none is coarser than this."""
+
+
 def fingerprint(path: Path, checksum: int | str) -> str:
-    """A fingerprint that changes whenever a file is written, and its expected checksum."""
+    """A fingerprint that changes whenever a file is written, and its expected checksum.
+
+    Anybody may set the time of the last write back, but not that of the last change (``ctime``).
+    """
     try:
         found = path.stat()
     except FileNotFoundError:
         raise CorruptError(f"{path} is missing", hint="assay index rebuild") from None
-    return f"{checksum} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
+    return f"{checksum} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
+def is_settled(path: Path) -> bool:
+    """Whether the next write to a file would change its fingerprint."""
+    return abs(time.time_ns() - path.stat().st_ctime_ns) > SETTLED_NS
 
 
 def verify(path: Path, size: int | str, checksum: int | str) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,8 +22,10 @@ from assay.errors import CorruptError, StorageError
 FORMAT = 3
 OLDEST = 1  # up to 2 the words were kept in another way; the next writer cuts them anew
 NAME = "MANIFEST.json"
+LOOK_AGAIN_S = 1.0
 
 Files: TypeAlias = dict[str, list[int | str]]
+Stamp: TypeAlias = tuple[int, int, int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +77,45 @@ def save(folder: Path, manifest: Manifest) -> None:
     write_atomically(folder / NAME, text.encode())
 
 
-def stamp(folder: Path) -> tuple[int, int, int] | None:
-    """What differs once another generation was written, without reading it."""
+def stamp(path: Path) -> Stamp:
+    """What differs once a file was written, without reading it; None if it is not there."""
     try:
-        found = (folder / NAME).stat()
+        found = path.stat()
     except OSError:  # whoever loads it says what is wrong
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+
+
+class Watch:
+    """What differs once another generation was written, or somebody wrote to files of this one.
+
+    So cheap that every search may ask: other files than the manifest are looked at once a second.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._manifest: Stamp = None
+        self._paths: list[Path] = []
+        self._files: tuple[Stamp, ...] = ()
+        self._looked = -math.inf
+
+    def __call__(self) -> tuple[Stamp, tuple[Stamp, ...]]:
+        """The present stamps of all files."""
+        manifest = stamp(self._folder / NAME)
+        now = time.monotonic()
+        if manifest != self._manifest or now - self._looked > LOOK_AGAIN_S:
+            if manifest != self._manifest:
+                self._paths = self._listed()
+            self._manifest, self._looked = manifest, now
+            self._files = tuple(map(stamp, self._paths))
+        return manifest, self._files
+
+    def _listed(self) -> list[Path]:
+        try:
+            parts = load(self._folder).parts
+        except StorageError:
+            return []
+        return [self._folder / part.folder / name for part in parts for name in part.files]
 
 
 def load(folder: Path) -> Manifest:

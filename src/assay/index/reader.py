@@ -23,7 +23,7 @@ from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError, UsageError
 from assay.index import manifest as manifests
 from assay.index.bm25 import WORDS, Bm25, parts_of
-from assay.index.checksums import fingerprint, verify
+from assay.index.checksums import fingerprint, is_settled, verify
 from assay.index.columns import Columns
 from assay.index.dense import VECTORS, Vectors
 from assay.index.facts import Facts, facts_of_rows, open_facts
@@ -331,9 +331,12 @@ def verify_once(folder: Path, manifest: Manifest) -> None:
     for part in manifest.parts:
         for name, (size, checksum) in part.files.items():
             path = folder / part.folder / name
-            now.append(fingerprint(path, checksum))
-            if now[-1] not in known:
+            found = fingerprint(path, checksum)
+            settled = is_settled(path)  # before it is read
+            if found not in known:
                 verify(path, size, checksum)
+            if settled:
+                now.append(found)
     if known != {*now}:
         # a read-only folder is verified each time
         with contextlib.suppress(StorageError):

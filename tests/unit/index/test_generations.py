@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay.errors import BusyError, CorruptError, InputError, StorageError, UsageError
-from assay.index import check, reader, writer
+from assay.index import check, checksums, reader, writer
 from assay.index import manifest as manifests
 from assay.index.bm25 import WORDS, Part, parts_of
 from assay.index.lock import write_lock
@@ -207,6 +207,27 @@ def test_any_damage_is_refused_by_name(damage: str, tmp_path: Path) -> None:
     assert opened(tmp_path).segments
 
 
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_file_whose_time_was_put_back_is_read_again(
+    settled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same size, in the same place, with the time of before."""
+    if settled:
+        monkeypatch.setattr(checksums, "SETTLED_NS", -1)
+    built(tmp_path, ROWS)
+    opened(tmp_path)
+    for path in every_file(tmp_path):
+        if path.name == manifests.NAME or not path.stat().st_size:
+            continue
+        before, content = path.stat(), path.read_bytes()
+        _flip(path)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        with pytest.raises(CorruptError, match=path.name):
+            opened(tmp_path)
+        path.write_bytes(content)
+    assert opened(tmp_path).segments
+
+
 def _flip(path: Path) -> None:
     content = path.read_bytes()
     middle = len(content) // 2
@@ -234,6 +255,7 @@ def test_damage_does_not_live_on_in_the_next_generation(
 
 
 def test_only_what_is_new_is_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checksums, "SETTLED_NS", -1)  # as if all this took seconds
     memory, first = built(tmp_path, ROWS[:10])
     opened(tmp_path)
     memory.change(ROWS[10:12])
