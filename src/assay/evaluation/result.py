@@ -7,9 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from assay.evaluation.answers import answer_records, answers_to_dict, score_answers
+from assay.evaluation.answers import (
+    answer_records,
+    answers_to_dict,
+    score_answers,
+    usual_answer_measures,
+)
 from assay.evaluation.chunker_match import judged_chunkers
-from assay.evaluation.defaults import ANSWER_MEASURES, RUN_MEASURES
 from assay.evaluation.documents import documents_of, doubts
 from assay.evaluation.outcomes import (
     Latency,
@@ -306,7 +310,6 @@ def result_of(
     asked = parse_measures(usual if scoring.measures is None else scoring.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
-    answered = any(one.was_to_answer for one in outcomes)
     if expects_nothing(test_set):
         scores = no_scores(name, scoring.sampling)
     else:
@@ -328,7 +331,7 @@ def result_of(
         scores=scores,
         answers=score_answers(
             answer_records(test_set, outcomes),
-            of_answers or (ANSWER_MEASURES if answered else RUN_MEASURES),
+            of_answers or usual_answer_measures(outcomes),
         ),
         scoring=scoring,
         run_id=run_id,
