@@ -189,6 +189,8 @@ def masked_outcome(outcome: QueryOutcome, words: str = MASK) -> QueryOutcome:
         numbers=None,
         error=None if outcome.error is None else words,
         answer_error=None if outcome.answer_error is None else words,
+        judged=None,
+        passages={},
         warnings=(),
     )
 
@@ -203,6 +205,7 @@ def masked_comparison(report: CompareReport, hidden: Collection[str]) -> Compare
             else row
             for row in report.per_query
         ),
+        claims=tuple(one for one in report.claims if one.query_id not in hidden),
     )
 
 
