@@ -1,12 +1,14 @@
 """How do people judge passages: two without seeing each other, and a third where they differ?
 
 One ``Desk`` serves the terminal, HTTP, pages and other tools. An annotator gets one passage at a
-time; the third person gets what the two disagree about, with both grades but without names.
+time; the third person gets what the two disagree about, with both grades but without names. A first
+test set may begin with one person. An automatic judge is one more voice: it proposes grades, which
+are compared with those of people and never take their place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +17,25 @@ from typing import TYPE_CHECKING, Any
 from assay import limits
 from assay.annotation.adjudicate import Settled, by_rule, settle, undecided
 from assay.annotation.agreement import KAPPA_FLOOR as KAPPA_FLOOR  # noqa: PLC0414 - pages show it
-from assay.annotation.agreement import Agreement, agreement
+from assay.annotation.agreement import Agreement, agreement, by_annotator
 from assay.annotation.exchange import read_grades
-from assay.annotation.tasks import next_task, ordered, task
+from assay.annotation.standing import Standing, standing
+from assay.annotation.tasks import asked, next_task, ordered, task
+from assay.app.engine import Progress as Watch
+from assay.app.engine import silent
 from assay.errors import MissingFileError, UsageError
 from assay.evaluation.scores import rounded
-from assay.model.annotation import Decision, Grade, Item, ItemKey, Purpose, Round, RoundQuery, Task
+from assay.model.annotation import (
+    AUTOMATIC,
+    Decision,
+    Grade,
+    Item,
+    ItemKey,
+    Purpose,
+    Round,
+    RoundQuery,
+    Task,
+)
 from assay.model.document import check_id
 from assay.render.annotation import LABEL_STUDIO_VIEW, tasks_csv, tasks_label_studio
 from assay.render.markup import safe_table
@@ -30,6 +45,7 @@ from assay.testsets.save import write_text
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
 
+SECOND_SHARE = 0.25
 TASK_FORMS = {"csv": tasks_csv, "label-studio": tasks_label_studio}
 
 
@@ -93,7 +109,7 @@ class RoundCard:
     purpose: Purpose
     test_set: str
     version: str
-    annotators: tuple[str, str]
+    annotators: tuple[str, ...]
     passages: int
     created_at: str
     closed_at: str | None
@@ -101,7 +117,10 @@ class RoundCard:
 
 @dataclass(frozen=True, slots=True)
 class RoundStatus:
-    """One round as whoever runs it sees it; ``annotators`` says how many passages each judged."""
+    """One round as whoever runs it sees it; ``annotators`` says how many passages each judged.
+
+    ``judges`` are the automatic ones, ``standing`` says how sure the figures are.
+    """
 
     round_id: str
     purpose: Purpose
@@ -113,6 +132,37 @@ class RoundStatus:
     annotators: dict[str, int]
     kappa: float | None
     open: int
+    judges: dict[str, int]
+    standing: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """An automatic judge beside one person; the largest differences come first."""
+
+    judge: str
+    person: str
+    shown: bool
+    agreement: Agreement
+
+    @property
+    def differences(self) -> tuple[tuple[ItemKey, int | None, int | None], ...]:
+        """The items about which they differ, with the person's grade and the judge's."""
+        rows = [(one.key, *one.grades) for one in self.agreement.differences]
+        return tuple(sorted(rows, key=lambda row: (-_gap(row[1], row[2]), row[0])))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "judge": self.judge,
+            "person": self.person,
+            "shown": self.shown,
+            **self.agreement.to_dict(),
+            "differences": [
+                {"query_id": key[0], "chunk_id": key[1], "person": ours, "judge": theirs}
+                for key, ours, theirs in self.differences
+            ],
+        }
 
 
 @dataclass(frozen=True)
@@ -160,6 +210,12 @@ class Desk:
             {person.name: person.done for person in agreed.annotators},
             rounded(agreed.plain.value),
             self.open_items(),
+            {
+                name.removeprefix(AUTOMATIC): len(said)
+                for name, said in by_annotator(self.grades()).items()
+                if name.startswith(AUTOMATIC)
+            },
+            self.standing().to_dict(),
         )
 
     # Two people judge
@@ -175,8 +231,9 @@ class Desk:
         """
         self._check_annotator(annotator)
         done = {grade.key for grade in self.grades(annotator)}
-        found = next_task(self.round, self.queries, self.items, done, annotator, later=later)
-        return None if found is None else _harmless(found)
+        mine = self._asked(annotator)
+        found = next_task(self.round, self.queries, mine, done, annotator, later=later)
+        return None if found is None else self._harmless(found)
 
     def turn(self, annotator: str) -> NextTask:
         """The next passage for this annotator, and how far they are."""
@@ -186,7 +243,7 @@ class Desk:
         """Everything this annotator is asked, in their order."""
         self._check_annotator(annotator)
         texts = {query.query_id: query.query_text for query in self.queries}
-        mine = ordered(self.round, self.items, annotator)
+        mine = ordered(self.round, self._asked(annotator), annotator)
         return tuple(
             task(self.round, item, texts[item.query_id], number, len(mine))
             for number, item in enumerate(mine, 1)
@@ -205,7 +262,92 @@ class Desk:
     def progress(self, annotator: str) -> Progress:
         """How far this annotator is."""
         self._check_annotator(annotator)
-        return Progress(len(self.grades(annotator)), len(self.items))
+        return Progress(len(self.grades(annotator)), len(self._asked(annotator)))
+
+    def _asked(self, annotator: str) -> tuple[Item, ...]:
+        """What this annotator judges; all of it, unless they check a sample."""
+        first = {grade.key for grade in self.grades(self.round.annotators[0])}
+        return asked(self.round, self.items, first, annotator)
+
+    def standing(self) -> Standing:
+        """Whether there are enough grades yet."""
+        return standing(self.round, self.items, self.grades(self.round.annotators[0]))
+
+    def add_annotator(self, name: str, share: float = SECOND_SHARE) -> Desk:
+        """The desk with a second person, who checks a share of what the first has judged."""
+        if not 0 < share <= 1:
+            raise UsageError(f"a share of {share} is not possible", hint="above 0, and at most 1")
+        plan = replace(self.round.plan, second_share=share)
+        return Desk(self.store, self.store.add_annotator(self.round.round_id, name, plan))
+
+    # An automatic judge is one more voice
+
+    def propose(
+        self,
+        judge: str,
+        grade: Callable[[str, Sequence[str]], Sequence[int | None]],
+        *,
+        shown: bool = False,
+        progress: Watch = silent,
+    ) -> Desk:
+        """Let an automatic judge grade what it has not graded yet, query by query.
+
+        ``grade`` takes a question and passages. With ``shown``, annotators see what it proposes;
+        otherwise only whoever runs the round does.
+        """
+        name = f"{AUTOMATIC}{check_id(judge, 'judge')}"
+        done = {one.key for one in self.grades(name)}
+        for number, query in enumerate(self.queries, 1):
+            mine = [item for item in self.items if item.query_id == query.query_id]
+            left = [item for item in mine if item.key not in done]
+            if left:
+                said = grade(query.query_text, [_passage(item) for item in left])
+                rows = [(item.key, one, "") for item, one in zip(left, said, strict=True)]
+                self.store.enter(self.round.round_id, name, rows)
+            progress("judge", number, len(self.queries))
+        plan = replace(self.round.plan, shown=judge if shown else "")
+        if plan == self.round.plan:
+            return self
+        return Desk(self.store, self.store.change_plan(self.round.round_id, plan))
+
+    def voices(self) -> tuple[Voice, ...]:
+        """How far each automatic judge agrees with each person, so far."""
+        grades = self.grades()
+        judges = sorted(name for name in by_annotator(grades) if name.startswith(AUTOMATIC))
+        return tuple(
+            Voice(
+                judge.removeprefix(AUTOMATIC),
+                person,
+                judge.removeprefix(AUTOMATIC) == self.round.plan.shown,
+                agreement(self.round, self.items, grades, voices=(person, judge)),
+            )
+            for judge in judges
+            for person in self.round.annotators
+        )
+
+    def to_review(self, annotator: str) -> tuple[Task, ...]:
+        """What this annotator and an automatic judge graded differently, the most so first."""
+        self._check_annotator(annotator)
+        rows = [
+            one for voice in self.voices() if voice.person == annotator for one in voice.differences
+        ]
+        rows.sort(key=lambda row: (-_gap(row[1], row[2]), row[0]))
+        items = {item.key: item for item in self.items}
+        texts = {query.query_id: query.query_text for query in self.queries}
+        keys = dict.fromkeys(key for key, _, _ in rows)
+        return tuple(
+            self._harmless(task(self.round, items[key], texts[key[0]], number, len(keys)))
+            for number, key in enumerate(keys, 1)
+        )
+
+    def _harmless(self, shown: Task) -> Task:
+        """The task with markup that can be shown anywhere, and the proposed grade if it may be."""
+        if self.round.plan.shown:
+            name = f"{AUTOMATIC}{self.round.plan.shown}"
+            key = (shown.query_id, shown.chunk_id)
+            said = {one.key: one.grade for one in self.grades(name)}
+            shown = replace(shown, proposed=said.get(key))
+        return _harmless(shown)
 
     # Where they differ
 
@@ -220,6 +362,8 @@ class Desk:
         return {**self.agreement().to_dict(), "open": self.open_items()}
 
     def _refuse_judge(self, person: str) -> None:
+        if len(self.round.annotators) < 2:
+            return  # there is nobody else's grade to see
         if person.casefold() in map(str.casefold, self.round.annotators):
             raise UsageError(
                 f"{person} judges in {self.round.round_id} and must not see the other's grades",
@@ -241,7 +385,7 @@ class Desk:
         texts = {query.query_id: query.query_text for query in self.queries}
         comments: dict[ItemKey, list[str]] = {}
         for grade in self.grades():
-            if grade.comment:
+            if grade.comment and grade.annotator in self.round.annotators:
                 comments.setdefault(grade.key, []).append(grade.comment)
         waiting = undecided(self.agreement().differences, self.decisions())
         return tuple(
@@ -335,6 +479,15 @@ def read_limited(path: Path) -> bytes:
         raise MissingFileError(f"there is no file {str(path)!r:.200}", hint="check the path")
     with path.open("rb") as file:
         return file.read(limits.MAX_YAML_BYTES + 1)
+
+
+def _passage(item: Item) -> str:
+    return f"{item.title}\n{item.text}".strip()
+
+
+def _gap(ours: int | None, theirs: int | None) -> int:
+    """How far two grades are apart; what one could not judge comes last."""
+    return 0 if ours is None or theirs is None else abs(ours - theirs)
 
 
 def _harmless(shown: Task) -> Task:
