@@ -283,6 +283,23 @@ class Settings:
         Text(), "OPENAI_API_KEY", "variable that holds the key of the address", guard=_NAMES_KEY
     )
     answer_seconds: float = _service(Real(0.01, 3_600), "60", "time in which an answerer answers")
+    judge: str = _setting(
+        Text(),
+        "entailment",
+        "who judges answers: entailment, words, an OpenAI-compatible address, module:function",
+        guard=_RUNS_CODE,
+    )
+    judge_model: str | None = _setting(Maybe(Text()), "none", "model that judges at that address")
+    judge_key_variable: str = _service(
+        Text(), "OPENAI_API_KEY", "variable that holds the key of that address", guard=_NAMES_KEY
+    )
+    judge_prompts: Path | None = _setting(
+        Maybe(PathName("folder")), "none", "folder with support.txt and relevance.txt of your own"
+    )
+    judge_seconds: float = _service(Real(0.01, 3_600), "60", "time in which a judge replies")
+    judge_concurrency: int = _service(
+        Whole(1, limits.MAX_CONCURRENCY), "4", "replies that a judge is asked for at the same time"
+    )
     host: str = _service(Text(), "127.0.0.1", "address that assay serve listens on")
     port: int = _service(Whole(0, 65_535), "8321", "port of assay serve; 0 takes a free one")
     allowed_hosts: str = _service(

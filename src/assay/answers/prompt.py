@@ -1,8 +1,9 @@
 """How is a language model prompted to answer from sources, and how is its reply parsed?
 
-Sources are numbered; the model cites ``[1]`` and uses a fixed phrase if they hold no answer. A
-number without a source is kept as a citation that resolves to nothing, so that citation coverage
-shows what was made up. Models that prefer JSON may reply ``{"answer", "citations", "refused"}``.
+Sources are numbered; the model cites ``[1]`` and uses a fixed phrase if they hold no answer. In
+the answer ``[1]`` is the first source that it cites, whatever its number was. A number without a
+source is kept as a citation that resolves to nothing, so that citation coverage shows what was made
+up. Models that prefer JSON may reply ``{"answer", "citations", "refused"}``.
 """
 
 from __future__ import annotations
@@ -64,8 +65,7 @@ def parse(reply: str, passages: Sequence[Passage]) -> Answer:
     if text.upper().startswith(REFUSAL):
         reason = text[len(REFUSAL) :].lstrip(" :.-").strip()
         return Answer("", grounded=False, refusal_reason=reason or "not in the sources")
-    numbers = [number for found in _CITED.finditer(text) for number in _numbers(found[1])]
-    return Answer(text, _ids(numbers, passages))
+    return _answer(text, (), passages)
 
 
 def _as_json(reply: str) -> dict[str, Any] | None:
@@ -85,8 +85,19 @@ def _from_json(value: dict[str, Any], passages: Sequence[Passage]) -> Answer:
         return Answer("", grounded=False, refusal_reason=said)
     listed = value.get("citations")
     numbers = [one for one in listed if type(one) is int] if isinstance(listed, list) else []
-    numbers += [number for found in _CITED.finditer(text) for number in _numbers(found[1])]
-    return Answer(text.strip(), _ids(numbers, passages))
+    return _answer(text.strip(), numbers, passages)
+
+
+def _answer(text: str, listed: Sequence[int], passages: Sequence[Passage]) -> Answer:
+    """An answer that cites what its text does, and what was listed beside it."""
+    said = [number for found in _CITED.finditer(text) for number in _numbers(found[1])]
+    cited = _ids([*said, *listed], passages)
+
+    def renumbered(found: re.Match[str]) -> str:
+        places = [cited.index(one) + 1 for one in _ids(_numbers(found[1]), passages)]
+        return "".join(f"[{place}]" for place in places)
+
+    return Answer(_CITED.sub(renumbered, text), cited)
 
 
 def _numbers(inside: str) -> list[int]:

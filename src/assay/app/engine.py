@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from assay import extras, limits
-from assay.errors import AssayError, CorruptError, EngineError, UsageError
+from assay.errors import AssayError, CorruptError, EngineError, MissingModelError, UsageError
 from assay.search.request import COMPONENTS, SearchOptions, without_components
 from assay.settings import SETTINGS
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from assay.encode.shelf import Shelf
     from assay.index.reader import Generation
     from assay.index.writer import Encoders
+    from assay.judges.entailment import EntailmentModel
     from assay.model.answers import Answerer
     from assay.model.document import ChunkLabels, KeyedChunk
+    from assay.model.judges import Judge
     from assay.model.query import Component
     from assay.model.system import System
     from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
@@ -55,6 +57,10 @@ def model_shelf(settings: Settings) -> Shelf:
     from assay.encode.shelf import shelf
 
     return shelf(settings.home, settings.models)
+
+
+CONFIGURED = "configured"
+"""The judge that the settings name."""
 
 
 def model_name(settings: Settings, role: Signal, made: Mapping[str, str]) -> str | None:
@@ -283,6 +289,28 @@ def open_answerer(workspace: Workspace) -> Answerer:
         key_variable=settings.answer_key_variable,
         seconds=settings.answer_seconds,
     )
+
+
+def open_judge(workspace: Workspace, spec: str) -> Judge:
+    """A judge by its name, whose opinions are kept in the workspace."""
+    from assay.judges.judges import open_judge
+    from assay.judges.kept import KeptJudge
+
+    settings = workspace.settings
+    judge = open_judge(
+        settings.judge if spec == CONFIGURED else spec,
+        entailment_model=lambda: _entailment(settings),
+        model=settings.judge_model,
+        key_variable=settings.judge_key_variable,
+        seconds=settings.judge_seconds,
+        concurrency=settings.judge_concurrency,
+        prompts=settings.judge_prompts,
+    )
+    return KeptJudge(judge, workspace.opinions)
+
+
+def _entailment(settings: Settings) -> EntailmentModel:
+    raise MissingModelError("there is no entailment model here", hint="--judge words needs none")
 
 
 # Index and cluster

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from assay.index.reader import Generation
     from assay.model.answers import Answerer
     from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
+    from assay.model.judges import Judge
     from assay.model.query import Component
     from assay.model.runs import Timings
     from assay.model.system import System
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from assay.search.why import Why
     from assay.store.annotations import AnnotationStore
     from assay.store.corpus import CorpusStore, Written
+    from assay.store.opinions import SqlOpinionStore
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,15 @@ class Workspace(Verbs):
         annotations = AnnotationStore(self.database)
         self._stack.callback(annotations.close)
         return annotations
+
+    @cached_property
+    def opinions(self) -> SqlOpinionStore:
+        """What judges said of tasks, and people of claims."""
+        from assay.store.opinions import SqlOpinionStore
+
+        opinions = SqlOpinionStore(self.database)
+        self._stack.callback(opinions.close)
+        return opinions
 
     def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
         """A run with its test set and the first ``depth`` results of each query."""
@@ -339,6 +350,10 @@ class Workspace(Verbs):
     def answerer(self) -> Answerer:
         """What turns results into an answer, as configured."""
         return engine.open_answerer(self)
+
+    def judge(self, spec: str = engine.CONFIGURED) -> Judge:
+        """Who says whether passages support claims; its opinions are kept, and asked for once."""
+        return engine.open_judge(self, spec)
 
     def answer(
         self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]

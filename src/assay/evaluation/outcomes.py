@@ -29,11 +29,11 @@ from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
-from assay.model.answers import Expect
+from assay.model.answers import Expect, Usage
 from assay.model.arrays import FloatArray
 from assay.model.document import ChunkPlace
 from assay.model.ranking import Match, MatchName, falling
-from assay.model.runs import QueryOutcome, Usage
+from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, TestSet
 

@@ -27,10 +27,10 @@ from assay.hits.live import repeats, repeats_kept
 from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
-from assay.model.answers import Expect
+from assay.model.answers import Expect, Usage
 from assay.model.codec import encode
 from assay.model.ranking import Match, falling
-from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo, Usage
+from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo
 from assay.model.scoring import MATCHED_BY, Scoring
 from assay.model.tabular import Records, Tabular
 from assay.model.testset import TestSet

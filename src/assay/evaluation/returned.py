@@ -25,9 +25,10 @@ from assay.errors import InputError, UnreachableError
 from assay.hits.columns import columns_of, is_frame, is_labelled, is_series
 from assay.hits.live import ordered
 from assay.hits.numbers import is_whole, shown
+from assay.model.answers import Usage
 from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
-from assay.model.runs import QueryOutcome, RankedResult, Usage
+from assay.model.runs import QueryOutcome, RankedResult
 
 ID_NAMES = (
     "chunk_id",

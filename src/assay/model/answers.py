@@ -20,7 +20,7 @@ class Expect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system said, and what it says it rests on."""
+    """What a system said, and what it rests on; ``[2]`` in the text is the second citation."""
 
     text: str
     citations: tuple[str, ...] = ()
@@ -30,10 +30,25 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class NumberCheck:
-    """How many numbers an answer states, and those that no cited passage has (the first few)."""
+    """How many numbers an answer states, and those that no cited passage has (the first few).
+
+    ``misstated`` counts those that do not stand, with their unit, in a passage that their own
+    sentence cites; None where that was not looked at.
+    """
 
     stated: int
     unsupported: tuple[str, ...] = ()
+    misstated: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What asking a system took, as far as it says: money in its own unit, and tokens."""
+
+    cost: float | None = None
+    tokens: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from assay.model.answers import Answer, NumberCheck
+from assay.model.answers import Answer, NumberCheck, Usage
 from assay.model.codec import as_json, unless
 from assay.model.judgments import Span
 from assay.model.query import FILTER_OPTIONS
@@ -38,16 +38,6 @@ class RankedResult:
     chunker_version: str = ""
     component_scores: Mapping[str, float] = field(default_factory=dict)
     ranks: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What asking a system took, as far as it says: money in its own unit, and tokens."""
-
-    cost: float | None = None
-    tokens: int | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from pydantic_core import to_json
 from sqlalchemy import Row
 
 from assay.errors import InputError
-from assay.model.answers import Answer, NumberCheck
+from assay.model.answers import Answer, NumberCheck, Usage
 from assay.model.codec import decode, encode
 from assay.model.judgments import Span
-from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus, Usage
+from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
 from assay.model.stored_figures import check_figures
