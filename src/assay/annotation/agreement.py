@@ -149,6 +149,40 @@ class Agreement:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """An automatic judge beside one person; the largest differences come first."""
+
+    judge: str
+    person: str
+    shown: bool
+    agreement: Agreement
+
+    @property
+    def differences(self) -> tuple[tuple[ItemKey, int | None, int | None], ...]:
+        """The items about which they differ, with the person's grade and the judge's."""
+        rows = [(one.key, *one.grades) for one in self.agreement.differences]
+        return tuple(sorted(rows, key=lambda row: (-gap(row[1], row[2]), row[0])))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "judge": self.judge,
+            "person": self.person,
+            "shown": self.shown,
+            **self.agreement.to_dict(),
+            "differences": [
+                {"query_id": key[0], "chunk_id": key[1], "person": ours, "judge": theirs}
+                for key, ours, theirs in self.differences
+            ],
+        }
+
+
+def gap(ours: int | None, theirs: int | None) -> int:
+    """How far two grades are apart; what one could not judge comes last."""
+    return 0 if ours is None or theirs is None else abs(ours - theirs)
+
+
 def kappa_dict(kappa: Kappa, interval: Interval) -> dict[str, Any]:
     """Kappa with its interval and how that was computed."""
     return {

@@ -8,6 +8,7 @@ are compared with those of people and never take their place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from assay import limits
 from assay.annotation.adjudicate import Settled, by_rule, settle, undecided
 from assay.annotation.agreement import KAPPA_FLOOR as KAPPA_FLOOR  # noqa: PLC0414 - pages show it
-from assay.annotation.agreement import Agreement, agreement, by_annotator
+from assay.annotation.agreement import Agreement, Voice, agreement, by_annotator, gap
 from assay.annotation.exchange import read_grades
 from assay.annotation.standing import Standing, standing
 from assay.annotation.tasks import asked, next_task, ordered, task
@@ -25,6 +26,7 @@ from assay.app.engine import Progress as Watch
 from assay.app.engine import silent
 from assay.errors import MissingFileError, UsageError
 from assay.evaluation.scores import rounded
+from assay.judges.relevance import relevance
 from assay.model.annotation import (
     AUTOMATIC,
     Decision,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from assay.app.workspace import Workspace
 
 SECOND_SHARE = 0.25
+MOST_VOICE = 100  # characters of a judge's name
 TASK_FORMS = {"csv": tasks_csv, "label-studio": tasks_label_studio}
 
 
@@ -134,35 +137,6 @@ class RoundStatus:
     open: int
     judges: dict[str, int]
     standing: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """An automatic judge beside one person; the largest differences come first."""
-
-    judge: str
-    person: str
-    shown: bool
-    agreement: Agreement
-
-    @property
-    def differences(self) -> tuple[tuple[ItemKey, int | None, int | None], ...]:
-        """The items about which they differ, with the person's grade and the judge's."""
-        rows = [(one.key, *one.grades) for one in self.agreement.differences]
-        return tuple(sorted(rows, key=lambda row: (-_gap(row[1], row[2]), row[0])))
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "judge": self.judge,
-            "person": self.person,
-            "shown": self.shown,
-            **self.agreement.to_dict(),
-            "differences": [
-                {"query_id": key[0], "chunk_id": key[1], "person": ours, "judge": theirs}
-                for key, ours, theirs in self.differences
-            ],
-        }
 
 
 @dataclass(frozen=True)
@@ -328,10 +302,14 @@ class Desk:
     def to_review(self, annotator: str) -> tuple[Task, ...]:
         """What this annotator and an automatic judge graded differently, the most so first."""
         self._check_annotator(annotator)
-        rows = [
-            one for voice in self.voices() if voice.person == annotator for one in voice.differences
-        ]
-        rows.sort(key=lambda row: (-_gap(row[1], row[2]), row[0]))
+        voices = [one for one in self.voices() if one.person == annotator and one.shown]
+        if not voices:
+            raise UsageError(
+                f"no automatic judge is shown in {self.round.round_id}",
+                hint="assay annotate --judge words --show lets one propose grades",
+            )
+        rows = [row for voice in voices for row in voice.differences]
+        rows.sort(key=lambda row: (-gap(row[1], row[2]), row[0]))
         items = {item.key: item for item in self.items}
         texts = {query.query_id: query.query_text for query in self.queries}
         keys = dict.fromkeys(key for key, _, _ in rows)
@@ -466,6 +444,28 @@ def open_desk(workspace: Workspace, ref: str = "latest") -> Desk:
     return Desk(workspace.annotations, workspace.annotations.round(ref))
 
 
+def automatic(
+    workspace: Workspace,
+    desk: Desk,
+    spec: str,
+    *,
+    shown: bool = False,
+    progress: Watch = silent,
+) -> Desk:
+    """Let an automatic judge propose grades for a round: ``words``, an address, a function."""
+    judge = workspace.judge(spec)
+
+    def grades(question: str, passages: Sequence[str]) -> list[int | None]:
+        return [opinion.grade for opinion in relevance(judge, question, passages)]
+
+    return desk.propose(_voice(judge.name), grades, shown=shown, progress=progress)
+
+
+def _voice(name: str) -> str:
+    """A judge's name as an id: what changes its opinions changes its name."""
+    return re.sub(r"[^A-Za-z0-9_.#:-]+", "-", name).strip("-")[:MOST_VOICE]
+
+
 def open_desks(workspace: Workspace) -> list[Desk]:
     """The desks of all rounds, newest first."""
     workspace.require()
@@ -483,11 +483,6 @@ def read_limited(path: Path) -> bytes:
 
 def _passage(item: Item) -> str:
     return f"{item.title}\n{item.text}".strip()
-
-
-def _gap(ours: int | None, theirs: int | None) -> int:
-    """How far two grades are apart; what one could not judge comes last."""
-    return 0 if ours is None or theirs is None else abs(ours - theirs)
 
 
 def _harmless(shown: Task) -> Task:

@@ -177,7 +177,7 @@ class EvaluationResult(Tabular):
             if ids:
                 said.append(some(ids, len(of), what))
         said += filter(None, [self._repeated, self._cut_off, self._other_rule])
-        return [*said, *self.scores.summary.alarms(), *self._doubts, *self.test_set.overlap]
+        return [*said, *self.scores.summary.alarms(), *self._doubts, *self.test_set.cautions]
 
     @property
     def _other_rule(self) -> str | None:

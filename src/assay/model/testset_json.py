@@ -70,6 +70,7 @@ def _query(query: GoldenQuery) -> dict[str, Any]:
         "must_contain": query.must_contain,
         "forbidden": query.forbidden,
         "group": query.group,
+        **({"synthetic": query.synthetic} if query.synthetic else {}),
     }
 
 
@@ -95,4 +96,5 @@ def _golden(entry: Mapping[str, Any]) -> GoldenQuery:
         must_contain=tuple(entry["must_contain"]),
         forbidden=tuple(entry["forbidden"]),
         group=entry["group"],
+        synthetic=entry.get("synthetic"),
     )

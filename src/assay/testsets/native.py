@@ -46,6 +46,7 @@ QUERY_KEYS = (
     "must_contain",
     "forbidden",
     "group",
+    "synthetic",
 )
 JUDGMENT_KEYS = ("doc_id", "chunk_id", "grade", "relevant", "spans", "level")
 HELD_OUT_KEYS = ("seed", "query_ids")
@@ -106,6 +107,7 @@ def read_query(node: Node, draft: DraftSet, number: int, *, binary: bool) -> Dra
         row.texts("must_contain"),
         row.texts("forbidden"),
         row.optional("group"),
+        row.optional("synthetic"),
     )
     listed = node.get("relevant_docs")
     whole = len(kept) == len(judged) and (is_null(listed) or isinstance(listed, SequenceNode))

@@ -122,6 +122,10 @@ def _query() -> dict[str, Any]:
                 "type": ["string", "integer", "null"],
                 "description": "Queries of one group stay together in splits.",
             },
+            "synthetic": {
+                "type": ["string", "null"],
+                "description": "Nobody asked this: the passage that it was made from.",
+            },
             "notes": _text("A line for people."),
         },
         ("query_id", "query_text"),

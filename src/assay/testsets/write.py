@@ -61,6 +61,8 @@ def query_as_plain(query: GoldenQuery) -> dict[str, Any]:
         rows["forbidden"] = list(query.forbidden)
     if query.group is not None:
         rows["group"] = query.group
+    if query.synthetic is not None:
+        rows["synthetic"] = query.synthetic
     return rows
 
 
