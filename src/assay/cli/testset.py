@@ -414,6 +414,47 @@ def new(
         note(f"note: assay testset finish --round {name} writes what is judged, at any time")
 
 
+@app.command("suggest")
+def suggest(
+    ctx: typer.Context,
+    count: Annotated[int, typer.Option(min=1, max=10_000, help="How many questions.")] = 20,
+    kinds: Annotated[
+        str, typer.Option("--from", help="What they are made from: section,table,mesh,title.")
+    ] = "section,table,mesh,title",
+    by_model: Annotated[
+        bool,
+        typer.Option("--model", help="Let the language model of the setting judge write them."),
+    ] = False,
+    seed: Seed = 13,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File of JSON lines to write.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Make questions from the corpus where nobody has asked any; they stay marked synthetic."""
+    from assay.app import suggestions
+    from assay.render.annotation import suggested_text
+
+    with _workspace(ctx) as workspace:
+        found = suggestions.suggest(
+            workspace,
+            count=count,
+            kinds=_names(kinds),
+            seed=seed,
+            by_model=by_model,
+            output=output,
+        )
+    if json_output:
+        emit_json(found.to_dict())
+        return
+    emit_text(suggested_text(found.rows()))
+    for reason, times in found.left_out.items():
+        note(f"note: {times} of {found.tried} left out, {reason}")
+    note("note: synthetic, and marked so in every set and figure: read them before use")
+    if output is not None:
+        emit_text(f"wrote {output}; look through it, then: assay testset new NAME {output}")
+
+
 @app.command("second")
 def second(
     ctx: typer.Context,

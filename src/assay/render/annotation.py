@@ -134,6 +134,15 @@ def sample_json(sample: Sample) -> dict[str, Any]:
     }
 
 
+def suggested_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Synthetic questions, each with its passage."""
+    cells = [
+        (row["query_id"], row["made_by"], row["synthetic"], _short(row["query_text"]))
+        for row in rows
+    ]
+    return aligned([("id", "made from", "passage", "question"), *cells])
+
+
 def sample_text(sample: Sample) -> str:
     """The queries of a sample."""
     rows = [

@@ -66,8 +66,8 @@ def test_one_person_judges_and_the_set_says_so(workspace: Workspace) -> None:
     assert found.provenance["judges"] == ["ann"]
     assert found.provenance["unjudged"] == 0
     assert any("judged by one person (ann)" in line for line in found.cautions)
-    result = workspace.evaluate("ward").result
-    assert any("judged by one person" in line for line in result.warnings)
+    (run,) = workspace.evaluate("ward").runs
+    assert any("judged by one person" in line for line in run.result.warnings())
 
 
 def test_what_is_judged_so_far_can_be_written_at_any_time(workspace: Workspace) -> None:
