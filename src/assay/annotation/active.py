@@ -87,8 +87,9 @@ def expected_gains(
     solved = np.linalg.solve(known.T @ known + np.eye(known.shape[1]), known.T @ said)
     guess = features @ solved
     rest: dict[str, list[float]] = {}
-    for row in np.flatnonzero(judged):
-        rest.setdefault(items[row].query_id, []).append(gains[row] - guess[row])
+    for item, gain, guessed in zip(items, gains, guess, strict=True):
+        if item.key in grades:
+            rest.setdefault(item.query_id, []).append(float(gain - guessed))
     shift = {query: sum(left) / (len(left) + SHRINK) for query, left in rest.items()}
     guess = guess + np.array([shift.get(item.query_id, 0.0) for item in items])
     return np.where(judged, gains, np.clip(guess, 0.0, None))

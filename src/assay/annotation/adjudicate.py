@@ -64,7 +64,8 @@ def settle(
 def _settle_first(
     items: Sequence[Item], first: Mapping[ItemKey, Grade], decided: Mapping[ItemKey, Decision]
 ) -> Settled:
-    counts = {key: one.grade for key, one in {**first, **decided}.items()}
+    counts = {key: one.grade for key, one in first.items()}
+    counts |= {key: one.grade for key, one in decided.items()}
     keys = [item.key for item in items]
     return Settled(
         {key: grade for key in keys if (grade := counts.get(key)) is not None},

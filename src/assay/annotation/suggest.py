@@ -12,10 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from assay.model.document import Chunk, MetadataValue, StoredDocument
 
-KINDS = ("section", "table", "mesh", "title")
+Kind = Literal["section", "table", "mesh", "title"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 """What a question may be made from."""
 OF_SECTIONS: Mapping[str, tuple[str, ...]] = {
     "dosage": ("How much {subject} should be taken?", "What is the usual dose of {subject}?"),

@@ -19,7 +19,7 @@ from assay.annotation.active import depth_within, within_budget
 from assay.annotation.agreement import kappa_dict
 from assay.annotation.draw import DEFAULT_SEED, Strategy, cleaned, order
 from assay.annotation.first import judged_queries
-from assay.annotation.pool import DEFAULT_DEPTH
+from assay.annotation.pool import DEFAULT_DEPTH as DEFAULT_DEPTH  # noqa: PLC0414 - surfaces
 from assay.annotation.questions import SYNTHETIC, read_questions
 from assay.annotation.similar import Known
 from assay.annotation.standing import Standing

@@ -20,7 +20,9 @@ from typing import Any
 from assay.annotation.draw import DEFAULT_SEED
 from assay.annotation.questions import SYNTHETIC
 from assay.annotation.similar import Known
-from assay.annotation.suggest import KINDS, Suggestion, suggestions
+from assay.annotation.suggest import KINDS as KINDS  # noqa: PLC0414 - surfaces offer them
+from assay.annotation.suggest import Kind as Kind  # noqa: PLC0414
+from assay.annotation.suggest import Suggestion, suggestions
 from assay.app.engine import Progress, silent
 from assay.app.pool import PATIENCE_MS
 from assay.app.workspace import Workspace

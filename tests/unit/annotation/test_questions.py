@@ -17,7 +17,8 @@ FORMS = {
     "log.jsonl": '{"query": "what is the dose", "times": 3}\n{"query": "who may  take part"}\n',
     "q.json": '[{"query_text": "what is the dose"}, {"query_text": "who may take part"}]',
     "q.yaml": "- what is the dose\n- who may take part\n",
-    "set.yaml": "name: ward\nversion: v1\nqueries:\n- {query_id: q001, query_text: what is the dose}\n"
+    "set.yaml": "name: ward\nversion: v1\nqueries:\n"
+    "- {query_id: q001, query_text: what is the dose}\n"
     "- {query_id: q002, query_text: who may take part}\n",
 }  # fmt: skip
 

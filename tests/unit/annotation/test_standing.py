@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -27,7 +28,7 @@ def grades(count: int, annotator: str = "ann") -> list[Grade]:
 def test_the_interval_narrows_as_grades_come_in() -> None:
     widths = [standing(ROUND, ITEMS, grades(count)).width for count in (0, 12, 24, 36)]
     assert widths[0] == pytest.approx(1.0)
-    assert all(a is not None and b is not None and a > b for a, b in zip(widths, widths[1:]))
+    assert all(a is not None and b is not None and a > b for a, b in pairwise(widths))
     assert widths[-1] == pytest.approx(0.0)
 
 

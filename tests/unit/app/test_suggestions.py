@@ -25,8 +25,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The demo corpus, by words only."""
-    home = tmp_path_factory.mktemp("demo")
-    with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as opened:
+    place = tmp_path_factory.mktemp("demo")
+    with Workspace(configure({"home": place, **SETTINGS}, environ={}, folder=place)) as opened:
         opened.store_documents(read_corpus(shipped_folder().parent / "corpus"))
         opened.update_index()
         yield opened

@@ -78,7 +78,7 @@ async def new_round(body: NewRoundRequest, service: ServiceOf, caller: Evaluator
             depth=body.depth,
             budget=body.budget,
             until=body.until,
-            order=body.order,
+            order=first_set.order_of(body.order),
             runs=body.runs,
             others=body.others,
             seed=body.seed,

@@ -11,8 +11,6 @@ from assay.app.annotation import SECOND_SHARE
 from assay.app.first_set import DEFAULT_DEPTH
 from assay.http.wire.base import Id, Plain, Wire
 from assay.http.wire.statistics import Seed
-from assay.model.annotation import Order
-from assay.model.testset import QueryType
 
 GradeValue = Annotated[
     Annotated[int, Field(ge=0, le=limits.MAX_GOLDEN_GRADE)] | None,
@@ -26,7 +24,7 @@ class QuestionRow(Wire):
 
     query_text: Annotated[str, Field(min_length=1, max_length=limits.MAX_QUERY_CHARS), Plain]
     query_id: Id | None = None
-    query_type: QueryType | None = None
+    query_type: Literal["exact_term", "paraphrase", "complex_clinical"] | None = None
     synthetic: Id | None = None
     made_by: Annotated[str, Field(max_length=200), Plain] | None = None
 
@@ -42,7 +40,7 @@ class NewRoundRequest(Wire):
     depth: Annotated[int, Field(ge=1, le=limits.MAX_POOL_DEPTH)] = DEFAULT_DEPTH
     budget: Annotated[int, Field(ge=1)] | None = None
     until: Annotated[float, Field(gt=0, lt=1)] | None = None
-    order: Order = Order.QUERIES
+    order: Literal["queries", "active"] = "queries"
     runs: Annotated[int, Field(ge=0, le=100)] = 10
     others: Annotated[
         dict[Id, dict[Id, list[Id]]],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -16,8 +16,8 @@ class SuggestRequest(Wire):
     """How many questions are made from the corpus, and from what."""
 
     count: Annotated[int, Field(ge=1, le=limits.MAX_UPLOAD_QUERIES)] = DEFAULT_COUNT
-    kinds: Annotated[list[Literal["section", "table", "mesh", "title"]], Field(min_length=1)] = (
-        Field(default_factory=lambda: list(KINDS))
+    kinds: Annotated[list[Literal[section, table, mesh, title]], Field(min_length=1)] = Field(
+        default_factory=lambda: list(KINDS)
     )
     model: Annotated[
         bool, Field(description="Let the language model of the setting judge write them.")
