@@ -15,6 +15,7 @@ from typing import Any
 
 from assay import limits
 from assay.digests import digest_of
+from assay.evidence.claims import citing
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
 
@@ -26,9 +27,7 @@ SYSTEM = (
     "Keep figures, units and drug names exactly as the source has them. Be brief. "
     f"If the sources do not answer the question, reply with '{REFUSAL}: ' and a short reason."
 )
-_CITED = re.compile(r"\[(\d{1,4}(?:\s*[,;-]\s*\d{1,4})*)\]")
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
-_WIDEST = 50  # sources per range such as [2-4]
 
 
 def messages(question: str, passages: Sequence[Passage]) -> list[dict[str, str]]:
@@ -65,7 +64,7 @@ def parse(reply: str, passages: Sequence[Passage]) -> Answer:
     if text.upper().startswith(REFUSAL):
         reason = text[len(REFUSAL) :].lstrip(" :.-").strip()
         return Answer("", grounded=False, refusal_reason=reason or "not in the sources")
-    return _answer(text, (), passages)
+    return citing(text, _ids(passages))
 
 
 def _as_json(reply: str) -> dict[str, Any] | None:
@@ -85,39 +84,8 @@ def _from_json(value: dict[str, Any], passages: Sequence[Passage]) -> Answer:
         return Answer("", grounded=False, refusal_reason=said)
     listed = value.get("citations")
     numbers = [one for one in listed if type(one) is int] if isinstance(listed, list) else []
-    return _answer(text.strip(), numbers, passages)
+    return citing(text.strip(), _ids(passages), numbers)
 
 
-def _answer(text: str, listed: Sequence[int], passages: Sequence[Passage]) -> Answer:
-    """An answer that cites what its text does, and what was listed beside it."""
-    said = [number for found in _CITED.finditer(text) for number in _numbers(found[1])]
-    cited = _ids([*said, *listed], passages)
-
-    def renumbered(found: re.Match[str]) -> str:
-        places = [cited.index(one) + 1 for one in _ids(_numbers(found[1]), passages)]
-        return "".join(f"[{place}]" for place in places)
-
-    return Answer(_CITED.sub(renumbered, text), cited)
-
-
-def _numbers(inside: str) -> list[int]:
-    """The numbers of ``1``, ``1, 3`` or ``2-4``."""
-    found: list[int] = []
-    for part in re.split(r"[,;]", inside):
-        first, dash, last = part.partition("-")
-        if not dash:
-            found.append(int(first))
-        elif int(first) <= int(last) <= int(first) + _WIDEST:
-            found += range(int(first), int(last) + 1)
-        else:
-            found += [int(first), int(last)]
-    return found
-
-
-def _ids(numbers: Sequence[int], passages: Sequence[Passage]) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            passages[number - 1].chunk.chunk_id if 1 <= number <= len(passages) else f"[{number}]"
-            for number in numbers
-        )
-    )
+def _ids(passages: Sequence[Passage]) -> list[str]:
+    return [passage.chunk.chunk_id for passage in passages]

@@ -567,8 +567,13 @@ def _component(workspace: Workspace, name: str, opened: Generation) -> Component
 # Evaluation
 
 
-def system(workspace: Workspace, options: SearchOptions, *, answers: bool) -> System:
-    """The search of this workspace under these options, as something to evaluate."""
+def system(
+    workspace: Workspace, options: SearchOptions, *, answers: bool, judged: bool = False
+) -> System:
+    """The search of this workspace under these options, as something to evaluate.
+
+    Passages are kept of answers that are to be judged.
+    """
     from assay.search.recorded import recorded_system
 
     return recorded_system(
@@ -578,4 +583,5 @@ def system(workspace: Workspace, options: SearchOptions, *, answers: bool) -> Sy
         models=models(workspace),
         engine="embedded" if workspace.cluster is None else workspace.cluster.engine(),
         answerer=workspace.answerer if answers else None,
+        keeps_passages=judged,
     )

@@ -410,13 +410,15 @@ class Workspace(Verbs):
 
         return figures(self)
 
-    def system(self, *, answers: bool = False, **changes: Unpack[SearchChanges]) -> System:
+    def system(
+        self, *, answers: bool = False, judged: bool = False, **changes: Unpack[SearchChanges]
+    ) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
         from assay.search.run_config import evaluation_options
 
         self.searcher.check_named(changes)
         options = evaluation_options(self.searcher.defaults, **changes)
-        return engine.system(self, options, answers=answers)
+        return engine.system(self, options, answers=answers or judged, judged=judged)
 
 
 def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:

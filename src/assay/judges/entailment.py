@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.judges.words import WordJudge, absent
+from assay.judges.words import WordJudge, absent, is_quoted
 from assay.model.judges import JudgeTask, Opinion, Support, TaskKind
 
 NAME = "entailment"
@@ -58,6 +58,9 @@ class EntailmentJudge:
         others = [at for at, task in enumerate(tasks) if task.kind is not TaskKind.SUPPORT]
         for place, opinion in self.words.judge([tasks[at] for at in others]):
             yield others[place], opinion
+        for at in [at for at in support if is_quoted(tasks[at].text, tasks[at].passage)]:
+            support.remove(at)
+            yield at, Opinion(Support.SUPPORTED, 1.0, "it stands there word for word")
         for start in range(0, len(support), BATCH):
             part = support[start : start + BATCH]
             rows = self.model.judge(

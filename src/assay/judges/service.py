@@ -19,9 +19,9 @@ from typing import Any
 
 from assay import limits
 from assay.digests import digest_of
-from assay.errors import MissingFileError, UsageError
+from assay.errors import JudgeError, MissingFileError, UsageError
 from assay.judges.chat import ChatModel
-from assay.model.answers import Usage
+from assay.model.answers import Usage, added_usage
 from assay.model.judges import BEST_GRADE, JudgeTask, Opinion, Support, TaskKind, graded
 
 CONCURRENCY = 4
@@ -96,16 +96,28 @@ class ServiceJudge:
         return f"{self.model.name}({told})"
 
     def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
-        """The opinions as they come; what was not begun when an error came is not asked."""
+        """The opinions as they come; after an error, those that were paid for still do."""
         waiting: dict[Future[Opinion], int] = {
             self._pool.submit(self._one, task): at for at, task in enumerate(tasks)
         }
+        problem: JudgeError | None = None
         try:
             for done in as_completed(waiting):
-                yield waiting[done], done.result()
+                if done.cancelled():
+                    continue
+                try:
+                    opinion = done.result()
+                except JudgeError as first:
+                    problem = problem or first
+                    for one in waiting:
+                        one.cancel()
+                else:
+                    yield waiting[done], opinion
         finally:
             for one in waiting:
                 one.cancel()
+        if problem is not None:
+            raise problem
 
     def _one(self, task: JudgeTask) -> Opinion:
         messages = self.prompts.messages(task)
@@ -113,7 +125,7 @@ class ServiceJudge:
         reply = ""
         for _ in range(ATTEMPTS):
             said = self.model.complete(messages, json=True)
-            spent, reply = added(spent, said.usage), said.text
+            spent, reply = added_usage(spent, said.usage), said.text
             found = read_reply(task.kind, reply, spent)
             if found is not None:
                 return found
@@ -138,21 +150,10 @@ def read_reply(kind: TaskKind, reply: str, usage: Usage | None = None) -> Opinio
     reason = " ".join(why.split())[:500] if isinstance(why, str) else ""
     if kind is TaskKind.RELEVANCE:
         grade = said.get("grade")
-        known = type(grade) is int and 0 <= grade <= BEST_GRADE
-        return graded(grade, reason, usage) if known else None
+        if type(grade) is not int or not 0 <= grade <= BEST_GRADE:
+            return None
+        return graded(grade, reason, usage)
     label = str(said.get("label", "")).strip().lower()
     if label not in set(Support):
         return None
     return Opinion(label, float(label == Support.SUPPORTED), reason, usage)
-
-
-def added(first: Usage | None, second: Usage | None) -> Usage | None:
-    """What two requests took together; what neither says stays unknown."""
-    if first is None or second is None:
-        return first or second
-
-    def total(name: str) -> Any:
-        given = [value for one in (first, second) if (value := getattr(one, name)) is not None]
-        return sum(given) if given else None
-
-    return Usage(total("cost"), total("tokens"), total("input_tokens"), total("output_tokens"))

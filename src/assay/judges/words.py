@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from assay.analysis.drugs import is_drug, other_names
 from assay.analysis.sentence_ends import split_sentences
@@ -22,9 +23,11 @@ from assay.evidence.numbers import lacking_numbers
 from assay.model.judges import JudgeTask, Opinion, Support, TaskKind, graded
 
 NAME = "words"
+RULES = 2  # of which version; opinions of another one are not reused
 _ENOUGH = 0.75  # of a claim's content words, in one place
 _SAME_SUBJECT = 0.6  # from here on, another number or a denial contradicts
 _GRADES = (0.4, 0.7, 0.95)  # shares of a question's words from which on a grade is 1, 2 and 3
+_WORD = re.compile(r"[^\W_]+(?:[.,][0-9]+)*")
 _DENIES = re.compile(
     r"\b(?:no|not|never|none|neither|nor|without|cannot|can't|isn't|aren't|wasn't|weren't|don't"
     r"|doesn't|didn't|won't|lack(?:s|ed)?|contraindicated|avoid(?:ed)?)\b",
@@ -39,7 +42,7 @@ class WordJudge:
     @property
     def name(self) -> str:
         """Identifies everything that changes an opinion."""
-        return f"{NAME}(rules=1)"
+        return f"{NAME}(rules={RULES})"
 
     def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
         """The opinion on each task, in order."""
@@ -52,6 +55,8 @@ class WordJudge:
 
 def support(claim: str, passage: str) -> Opinion:
     """What a passage does to a claim, by its words."""
+    if is_quoted(claim, passage):
+        return Opinion(Support.SUPPORTED, 1.0, "it stands there word for word")
     wanted = frozenset(key_words(claim))
     if not wanted:
         return Opinion(Support.UNSUPPORTED, 0.0, "the claim has no content words")
@@ -66,6 +71,12 @@ def support(claim: str, passage: str) -> Opinion:
     if share >= _ENOUGH and not problem:
         return Opinion(Support.SUPPORTED, share)
     return Opinion(Support.UNSUPPORTED, min(share, 0.49), problem or "words of it are missing")
+
+
+def is_quoted(claim: str, passage: str) -> bool:
+    """Whether a claim stands in a passage word for word."""
+    said = " ".join(_WORD.findall(folded(claim)))
+    return bool(said) and f" {said} " in f" {' '.join(_WORD.findall(folded(passage)))} "
 
 
 def mismatch(claim: str, place: str, passage: str) -> str:
@@ -97,7 +108,7 @@ def _places(passage: str) -> Iterator[str]:
         if sentence
     ]
     yield from parts
-    for first, second in zip(parts, parts[1:], strict=False):
+    for first, second in pairwise(parts):
         yield f"{first} {second}"
 
 

@@ -137,8 +137,8 @@ class JudgedNugget:
 class JudgedAnswer:
     """Everything that a judge said of one answer.
 
-    ``context`` has the relevance of each retrieved passage, best ranked first. ``reused`` counts
-    opinions that were known before and cost nothing.
+    ``context`` has the relevance of each retrieved passage, best ranked first. ``marked``: the text
+    says which sentence cites what. ``usage`` is what the judge took.
     """
 
     judge: str
@@ -147,7 +147,7 @@ class JudgedAnswer:
     nuggets: tuple[JudgedNugget, ...] = ()
     context: tuple[Opinion, ...] = ()
     usage: Usage | None = None
-    reused: int = 0
+    marked: bool = True
 
     @property
     def unreadable(self) -> int:

@@ -108,9 +108,18 @@ def level_of_chunk(chunk_id: str, doc_id: str | None) -> Level | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Nugget:
+    """Something that a right answer says; one that is not ``vital`` is good to have."""
+
+    text: str
+    vital: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class GoldenQuery:
     """One query of a test set, with everything that a good answer is held against.
 
+    ``reference`` is a right answer in full, ``nuggets`` are the facts that one is made of.
     ``synthetic`` is there where no person asked it: the passage that it was made from.
     """
 
@@ -124,6 +133,8 @@ class GoldenQuery:
     must_contain: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     group: str | None = None
+    reference: str | None = None
+    nuggets: tuple[Nugget, ...] = ()
     synthetic: str | None = None
 
     @property
@@ -346,8 +357,16 @@ def _plain(query: GoldenQuery) -> list[Any]:
         query.must_contain,
         query.forbidden,
         query.group,
-        *([query.synthetic] if query.synthetic else []),
+        *_right_answer(query),
+        *([["synthetic", query.synthetic]] if query.synthetic else []),
     ]
+
+
+def _right_answer(query: GoldenQuery) -> list[Any]:
+    """What a right answer is; nothing for a query without, whose checksum is that of before."""
+    if query.reference is None and not query.nuggets:
+        return []
+    return [query.reference, [[one.text, one.vital] for one in query.nuggets]]
 
 
 def _fields(queries: list[GoldenQuery]) -> dict[str, dict[str, str]]:

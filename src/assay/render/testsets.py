@@ -128,6 +128,9 @@ def query_text(query: GoldenQuery, *, held_out: bool) -> str:
     for label, texts in (("must contain", query.must_contain), ("forbidden", query.forbidden)):
         if texts:
             lines.append(f"{label}: {', '.join(map(repr, texts))}")
+    if query.reference is not None:
+        lines.append(f"right answer: {query.reference}")
+    lines += [f"  {'vital' if one.vital else 'okay '}  {one.text}" for one in query.nuggets]
     ordered = sorted(query.relevant_docs, key=lambda judgment: (-judgment.grade, judgment.id))
     if ordered:
         rows = [(f"  grade {one.grade}", one.id, _spans(one)) for one in ordered]

@@ -122,6 +122,8 @@ def _query() -> dict[str, Any]:
                 "type": ["string", "integer", "null"],
                 "description": "Queries of one group stay together in splits.",
             },
+            "reference": _text("A right answer in full."),
+            "nuggets": {"type": "array", "items": _nugget()},
             "synthetic": {
                 "type": ["string", "null"],
                 "description": "Nobody asked this: the passage that it was made from.",
@@ -130,6 +132,20 @@ def _query() -> dict[str, Any]:
         },
         ("query_id", "query_text"),
     )
+
+
+def _nugget() -> dict[str, Any]:
+    row = _object(
+        {
+            "text": {"type": "string", "minLength": 1, "description": "What a right answer says."},
+            "vital": {
+                "type": "boolean",
+                "description": "Whether no answer is right without it: true by default.",
+            },
+        },
+        ("text",),
+    )
+    return {"anyOf": [{"type": "string", "minLength": 1}, row]}
 
 
 def _judgment() -> dict[str, Any]:

@@ -61,6 +61,12 @@ def query_as_plain(query: GoldenQuery) -> dict[str, Any]:
         rows["forbidden"] = list(query.forbidden)
     if query.group is not None:
         rows["group"] = query.group
+    if query.reference is not None:
+        rows["reference"] = query.reference
+    if query.nuggets:
+        rows["nuggets"] = [
+            one.text if one.vital else {"text": one.text, "vital": False} for one in query.nuggets
+        ]
     if query.synthetic is not None:
         rows["synthetic"] = query.synthetic
     return rows

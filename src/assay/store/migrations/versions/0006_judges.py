@@ -13,6 +13,7 @@ def upgrade(tables: Tables) -> None:
         sa.Column("task", sa.Text, primary_key=True),
         sa.Column("opinion_json", sa.Text, nullable=False),
         sa.Column("at", sa.Text, nullable=False),
+        sqlite_strict=True,
     )
     tables.create(
         "claim_grades",
@@ -20,4 +21,5 @@ def upgrade(tables: Tables) -> None:
         sa.Column("annotator", sa.Text, primary_key=True),
         sa.Column("label", sa.Text, nullable=False),
         sa.Column("at", sa.Text, nullable=False),
+        sqlite_strict=True,
     )
