@@ -22,6 +22,7 @@ from assay.model.ranking import document_id
 OVERLAP = "overlap"
 SKIPPED = "skipped"
 JUDGES = "judges"
+JUDGED_BY = "judged_by"
 ORIGIN = "origin"
 HELD = "held_out"
 """Where a provenance says what of a set is also elsewhere, in sentences."""
@@ -229,7 +230,14 @@ class TestSet:
         if made := len(self.synthetic_ids):
             which = "all" if made == len(self.queries) else f"{made} of {len(self.queries)}"
             said.append(f"{which} queries are synthetic: made from the corpus, not asked by people")
-        return (*said, *_judged_by(self.provenance), *self.overlap)
+        return (*said, *self.judged_by, *self.overlap)
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """That one person judged it, alone or checked by a second one; of each set it joins."""
+        listed = self.provenance.get(JUDGED_BY, ())
+        joined = tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else ()
+        return (*_judged_by(self.provenance), *joined)
 
     @property
     def unjudged(self) -> tuple[GoldenQuery, ...]:

@@ -15,7 +15,9 @@ from assay.app.first_set import NewSet, finish, new
 from assay.app.workspace import Workspace
 from assay.errors import ConflictError, InputError, UsageError
 from assay.model.annotation import Order, Purpose
+from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.settings import configure
+from assay.testsets.join import join
 from tests.unit.http.conftest import SETTINGS, home, small_home  # noqa: F401 - fixtures
 
 QUESTIONS = b"headache\nwhich drug helps in diabetes\nlower cholesterol\n"
@@ -68,6 +70,16 @@ def test_one_person_judges_and_the_set_says_so(workspace: Workspace) -> None:
     assert any("judged by one person (ann)" in line for line in found.cautions)
     (run,) = workspace.evaluate("ward").runs
     assert any("judged by one person" in line for line in run.result.warnings())
+
+
+def test_sets_that_are_joined_still_say_who_judged(workspace: Workspace) -> None:
+    new(workspace, asked())
+    judge(open_desk(workspace, "ward"), "ann")
+    made = finish(workspace).test_set
+    other = TestSet("other", "v1", (GoldenQuery("o1", "x", relevant_docs=(Judgment("d1"),)),))
+    assert join([made, other]).judged_by == (
+        "ward was judged by one person (ann): how far another would agree is not known",
+    )
 
 
 def test_what_is_judged_so_far_can_be_written_at_any_time(workspace: Workspace) -> None:
