@@ -1,11 +1,11 @@
 """How many passages must be judged until systems stand in the right order?
 
-Systems are the runs of the experiment's ``files``. A run of the experiment is one way to judge:
-``depth`` (pool by pool, unjudged results count as irrelevant), ``random``, or ``active``, which
-draws by how much systems differ (``annotation/active.py``) and, for results that nobody has judged,
-takes what their ranks suggest. Judgments are those of the collection; ``tau at N%`` is Kendall's
-tau, over pairs of systems, between their order by nDCG@10 of all judgments and their order once N %
-of what all first ten results hold is judged, as a mean of ``SEEDS`` draws.
+Each run of the experiment is a way to judge what ``systems`` (runs of others) have among their
+first ten results. Its ``order`` is ``depth`` (first results first), ``random``, or ``active``,
+drawn by how much systems differ (``annotation/active.py``). ``unjudged`` results count as
+``irrelevant``, or as their ranks suggest (``expected``). Judgments are those of the collection; ``tau at N%`` is
+Kendall's tau, over pairs of systems, between their order by nDCG@10 of all judgments and their
+order once N % is judged, as a mean of ``SEEDS`` draws.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from assay.zstd import ZstdFrames
 from reproduce.experiment import Experiment
 from reproduce.outcome import Outcome
 
-SEEDS = range(5)
+SEEDS = range(10)
 FUSED = (0.2, 0.35, 0.5, 0.65, 0.8)
 RRF = (10, 60)
 Ranked = Mapping[str, Sequence[str]]
@@ -49,15 +49,15 @@ def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
             for share in shares:
                 judged = ordered[: len(items) * share // 100]
                 known = {item.key: grades[item.key] for item in judged}
-                taus[share] += kendall(truth, _values(one.more["order"], items, known))
+                taus[share] += kendall(truth, _values(one.more["unjudged"], items, known))
         found = {f"tau at {share}%": round(tau / len(SEEDS), 4) for share, tau in taus.items()}
         took = (time.perf_counter() - began) / len(SEEDS) / len(shares) * 1000
         yield Outcome(one, found, took)
 
 
-def _values(order: str, items: Sequence[Item], known: Mapping[ItemKey, int]) -> dict[str, float]:
+def _values(unjudged: str, items: Sequence[Item], known: Mapping[ItemKey, int]) -> dict[str, float]:
     """What the systems come to by what is known."""
-    if order == "active":
+    if unjudged == "expected":
         return estimates(items, known)
     return estimates(items, {item.key: known.get(item.key, 0) for item in items})
 

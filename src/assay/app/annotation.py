@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay import limits
+from assay.annotation.active import estimates
 from assay.annotation.adjudicate import Settled, by_rule, settle, undecided
 from assay.annotation.agreement import KAPPA_FLOOR as KAPPA_FLOOR  # noqa: PLC0414 - pages show it
 from assay.annotation.agreement import Agreement, Voice, agreement, by_annotator, gap
@@ -122,7 +123,8 @@ class RoundCard:
 class RoundStatus:
     """One round as whoever runs it sees it; ``annotators`` says how many passages each judged.
 
-    ``judges`` are the automatic ones, ``standing`` says how sure the figures are.
+    ``judges`` are the automatic ones, ``standing`` says how sure the figures are, ``lists`` what
+    nDCG@10 of each pooled list is, with expected grades where nobody has judged.
     """
 
     round_id: str
@@ -137,6 +139,7 @@ class RoundStatus:
     open: int
     judges: dict[str, int]
     standing: dict[str, Any]
+    lists: dict[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,7 @@ class Desk:
                 if name.startswith(AUTOMATIC)
             },
             self.standing().to_dict(),
+            {name: rounded(value) for name, value in self.estimates().items()},
         )
 
     # Two people judge
@@ -246,6 +250,12 @@ class Desk:
     def standing(self) -> Standing:
         """Whether there are enough grades yet."""
         return standing(self.round, self.items, self.grades(self.round.annotators[0]))
+
+    def estimates(self) -> dict[str, float]:
+        """nDCG@10 of each pooled list, best first; nothing where nothing is judged yet."""
+        grades = self.settled().grades
+        found = estimates(self.items, grades) if grades else {}
+        return dict(sorted(found.items(), key=lambda row: (-row[1], row[0])))
 
     def add_annotator(self, name: str, share: float = SECOND_SHARE) -> Desk:
         """The desk with a second person, who checks a share of what the first has judged."""

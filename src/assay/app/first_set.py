@@ -29,6 +29,7 @@ from assay.app.annotation import SECOND_SHARE, Desk, open_desk, read_limited
 from assay.app.engine import Progress, silent
 from assay.app.workspace import Workspace
 from assay.errors import ConflictError, InputError, UsageError
+from assay.evaluation.scores import rounded
 from assay.hits.run import load_run
 from assay.model.annotation import Item, Order, Plan, Purpose, Round, RoundQuery
 from assay.model.document import check_id
@@ -204,13 +205,15 @@ def add_judge(
 class FinishedSet:
     """The set of what is judged so far; ``written`` is None where nothing was written.
 
-    ``left_out`` says why a query is not in it, ``standing`` how sure its figures can be.
+    ``left_out`` says why a query is not in it, ``standing`` how sure its figures can be, ``lists``
+    what the pooled lists come to, with expected grades where nobody has judged.
     """
 
     test_set: TestSet
     written: Path | None
     left_out: Mapping[str, str]
     standing: Standing
+    lists: Mapping[str, float]
     closed: bool
 
     def to_dict(self) -> dict[str, Any]:
@@ -226,6 +229,7 @@ class FinishedSet:
             "left_out": dict(self.left_out),
             "cautions": list(self.test_set.cautions),
             "standing": self.standing.to_dict(),
+            "lists": {name: rounded(value) for name, value in self.lists.items()},
             "closed": self.closed,
         }
 
@@ -264,14 +268,14 @@ def finish(
         skipped=tuple(ready.left_out),
     )
     made, known = _versioned(workspace, made, about.round_id)
-    standing = desk.standing()
+    standing, lists = desk.standing(), desk.estimates()
     if dry_run:
-        return FinishedSet(made, None, ready.left_out, standing, closed=False)
+        return FinishedSet(made, None, ready.left_out, standing, lists, closed=False)
     written = known or testsets.save_new(workspace.layout, made, output)
     if close and about.closed_at is None:
         workspace.annotations.close_round(about.round_id)
     closed = close or about.closed_at is not None
-    return FinishedSet(made, written, ready.left_out, standing, closed)
+    return FinishedSet(made, written, ready.left_out, standing, lists, closed)
 
 
 def _versioned(workspace: Workspace, made: TestSet, round_id: str) -> tuple[TestSet, Path | None]:

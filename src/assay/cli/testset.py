@@ -498,6 +498,8 @@ def finish(
         emit_json(done.to_dict())
         return
     emit_text(f"{done.test_set.name}: {size(done.test_set)}; {done.standing}")
+    best = ", ".join(f"{name} {value:.2f}" for name, value in done.lists.items())
+    note(f"note: nDCG@10 of the pooled lists, unjudged passages by their ranks: {best}")
     for line in done.test_set.cautions:
         note(f"note: {line}")
     for query_id, reason in done.left_out.items():
