@@ -182,9 +182,12 @@ def side_of_run(
         latency=latency(run.outcomes),
         run_id=info.run_id,
         warnings=(
-            (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
-            if failed
-            else ()
+            *(
+                (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
+                if failed
+                else ()
+            ),
+            *run.test_set.cautions,
         ),
         provenance={
             "configuration": info.config_hash[:12],

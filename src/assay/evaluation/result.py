@@ -207,7 +207,7 @@ class EvaluationResult(Tabular):
                 said.append(some(ids, len(of), what))
         said += filter(None, [self._repeated, self._cut_off, self._other_rule])
         said += self.scores.summary.alarms()
-        return [*said, *self._doubts, *self.test_set.overlap, *self.notes]
+        return [*said, *self._doubts, *self.test_set.cautions, *self.notes]
 
     @property
     def _other_rule(self) -> str | None:
