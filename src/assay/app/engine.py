@@ -358,7 +358,7 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
     extras.require("tantivy")
-    from assay.encode.catalog import requires_gpu
+    from assay.encode.catalog import requires_gpu, reranker_share
     from assay.index.manifest import stamp
     from assay.search.boost import load_lexicon
     from assay.search.rerank import Rerankers
@@ -372,7 +372,7 @@ def open_searcher(workspace: Workspace) -> Searcher:
             partial(snapshot, workspace),
             partial(stamp, workspace.layout.index) if workspace.cluster is None else None,
         ),
-        Rerankers(partial(_reranker, settings), requires_gpu),
+        Rerankers(partial(_reranker, settings), requires_gpu, reranker_share),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
         synonyms=_synonyms(settings),

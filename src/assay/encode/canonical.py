@@ -1,7 +1,7 @@
 """Does a model on this machine still produce the output recorded with its card?
 
 The check is one fixed sentence and the first numbers of the output: the start of a dense vector,
-the ten heaviest terms of a sparse one, both for a hybrid model, or a score. 8-bit models round
+the ten heaviest terms of a sparse one, both for a hybrid model, a score or probabilities. 8-bit models round
 differently on processors with other instructions, so their tolerance is wider.
 """
 
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.encode.encoders import open_dense, open_reranker, open_sparse
+from assay.encode.encoders import open_dense, open_entailment, open_reranker, open_sparse
 from assay.encode.hybrid import Hybrid
 from assay.encode.shelf import FoundModel, Shelf, faults
 from assay.model.vectors import SparseVector
 
 SENTENCE = "Low-dose aspirin lowers the risk of a second heart attack."
 QUESTION = "Does aspirin prevent heart attacks?"
+CLAIM = "Low-dose aspirin raises the risk of a second heart attack."
 EXACT, QUANTISED = 2e-4, 5e-3
 
 
@@ -81,6 +82,8 @@ def answer(name: str, shelf: Shelf) -> Canonical:
         return Canonical(_rounded(row[:8]))
     if role == "reranker":
         return Canonical(_rounded(open_reranker(name, shelf).score(QUESTION, [SENTENCE])))
+    if role == "entailment":
+        return Canonical(_rounded(open_entailment(name, shelf).judge([SENTENCE], [CLAIM])[0]))
     return _heaviest(open_sparse(name, shelf, threads=1).encode([SENTENCE], "passage")[0])
 
 

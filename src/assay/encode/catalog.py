@@ -274,6 +274,11 @@ def named_in(model_id: str) -> str:
     return model_id.rsplit(":", 2)[0]
 
 
+def reranker_share(model: str) -> float:
+    """How much a reranker's score should count; all of it for models that are not known."""
+    return CARDS[model].share if model in CARDS else 1.0
+
+
 def requires_gpu(model: str) -> bool:
     """Whether this is a known model that cannot run without a GPU."""
     return model in CARDS and CARDS[model].requires_gpu
