@@ -1,6 +1,7 @@
 """How does the encoder's body learn whether a passage supports a statement?
 
-    python -m training.entail FOLDER ENCODER.safetensors OUT [name=judge] [steps=2000] [without=nli4ct] [-- ...]
+    python -m training.entail FOLDER ENCODER.safetensors OUT [name=judge] [steps=2000]
+        [begin=OUT/rerank-0.npz] [without=nli4ct] [-- ...]
 
 FOLDER has ``statements.npz`` (``training.statements``) and the general cross-encoder (``judge.npz``).
 Writes ``OUT/NAME.npz`` (the adapter, see ``training.reader``) and ``OUT/NAME-said.npz``: the
@@ -22,26 +23,27 @@ from torch.nn import functional
 from training.arrays import Ragged, fast
 from training.mine import floats, joined
 from training.model import PAD, Judge, judge
-from training.reader import Reader, compiled, learned, learners, start
+from training.reader import Reader, begin_as, compiled, learned, learners, start
 from training.statements import VERDICTS
 
 WIDTH, STATEMENT = 320, 92
 SHARE = {
-    "claim": 0.06,
+    "claim": 0.05,
     "rationale": 0.05,
     "beside": 0.02,
     "turned": 0.03,
-    "nli4ct": 0.06,
-    "sentence": 0.20,
-    "number": 0.10,
-    "direction": 0.07,
-    "negation": 0.08,
+    "nli4ct": 0.05,
+    "sentence": 0.15,
+    "number": 0.09,
+    "direction": 0.06,
+    "negation": 0.06,
     "sides": 0.01,
     "drug": 0.07,
     "detail": 0.07,
-    "article": 0.06,
-    "conclusion": 0.06,
-    "opposite": 0.06,
+    "article": 0.04,
+    "other": 0.03,
+    "conclusion": 0.10,
+    "opposite": 0.10,
 }
 
 
@@ -154,14 +156,16 @@ def main(arguments: list[str]) -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     pairs = Pairs(folder / "statements.npz", device)
     which = torch.from_numpy(np.flatnonzero(pairs.part != "train")).to(device)
-    general = judge(floats(folder / "judge.npz")).to(device)
-    np.savez_compressed(
-        out / "general-said.npz", which=which.cpu().numpy(), said=answers(general, pairs, which)
-    )
+    if (folder / "judge.npz").exists():
+        general = judge(floats(folder / "judge.npz")).to(device)
+        said_by_it = answers(general, pairs, which)
+        np.savez_compressed(out / "general-said.npz", which=which.cpu().numpy(), said=said_by_it)
     for said in recipes:
         name = said.get("name", "judge")
         torch.manual_seed(int(said.get("seed", 0)))
         model = start(path, len(VERDICTS), int(said.get("rank", 16)), device)
+        if "begin" in said:
+            begin_as(model, Path(said["begin"]))
         if device == "cuda":
             compiled(model, on=True)
         train(pairs, model, said)

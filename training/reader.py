@@ -78,6 +78,27 @@ def start(encoder: Path, outputs: int, rank: int, device: str) -> Reader:
     return model.to(device)
 
 
+@torch.no_grad()
+def begin_as(model: Reader, adapter: Path) -> None:
+    """Begin with what another reader learned: its products, cut to this one's rank."""
+    found = dict(np.load(adapter))
+    mine = dict(model.named_parameters())
+    for name, array in found.items():
+        if name.endswith(".up"):
+            whole, other = name, f"{name.removesuffix('.up')}.down"
+            between = found[f"{whole}.scale"] * found[f"{other}.scale"]
+            product = (array * between) @ found[other].astype(np.float32)
+            left, size, right = torch.linalg.svd(
+                torch.from_numpy(product).to(model.kinds.device), full_matrices=False
+            )
+            rank = mine[whole].shape[1]
+            root = size[:rank].sqrt()
+            mine[whole].copy_(left[:, :rank] * root)
+            mine[other].copy_(root[:, None] * right[:rank])
+        elif not name.endswith((".down", ".scale")) and not name.startswith("score."):
+            mine[name].copy_(torch.from_numpy(array.astype(np.float32)))
+
+
 def learners(model: Reader) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     """The small matrices, and everything else that learns."""
     own = [(name, value) for name, value in model.named_parameters() if value.requires_grad]

@@ -62,7 +62,9 @@ def halves(part: Part, judged: Tensor) -> Iterator[tuple[str, Part, Tensor]]:
     yield part.name, part, judged
     if part.name in HALVED:
         for label, begin in (("a", 0), ("b", 1)):
-            one = Part(f"{part.name} {label}", part.grades[begin::2], *(x[begin::2] for x in part.lists()))
+            one = Part(
+                f"{part.name} {label}", part.grades[begin::2], *(x[begin::2] for x in part.lists())
+            )
             yield one.name, one, judged[begin::2]
 
 
@@ -88,7 +90,11 @@ def main(arguments: list[str]) -> None:
             scores = fused(part, way)
             listed = scores.topk(best, dim=1).indices
             figures = [
-                float(ndcg(blended(scores, listed, judged.gather(1, listed), share), part.grades).mean())
+                float(
+                    ndcg(
+                        blended(scores, listed, judged.gather(1, listed), share), part.grades
+                    ).mean()
+                )
                 for share in SHARES
             ]
             if name in CHOOSING:

@@ -5,11 +5,13 @@
 Few such pairs were labelled by people: SciFact's claims with their evidence, and NLI4CT's
 statements about trials. Many more are made from sentences of the training passages:
 
-- supported: a sentence of the passage, whole or shortened; a conclusion whose passage lacks it;
+- supported: a sentence of the passage, whole or shortened; a conclusion or a title that states
+  something, whose passage lacks it;
 - contradicted: the same with another number, the opposite direction, a negation more or less, or
-  two sides exchanged;
-- left open: a detail whose passage lacks it, a sentence of another passage of the same article,
-  another drug's name in its place.
+  two sides exchanged. Half of the time the passage is changed instead, or both are and agree, so
+  that a statement alone tells nothing;
+- left open: a detail whose passage lacks it, a sentence, conclusion or its opposite of another
+  passage, another drug's name in its place.
 
 ``OUT/statements.npz`` has tokens, label, source and part (train, dev or test) of every pair. SciFact's
 validation claims and NLI4CT's development statements are the test; a sixth of SciFact's training
@@ -35,7 +37,7 @@ from training.sources import DATA, Text
 VERDICTS = ("supported", "contradicted", "not_enough")
 SUPPORTED, CONTRADICTED, OPEN = range(3)
 LONGEST, LONGEST_STATEMENT = 300, 90
-MEDLINE, PASSAGES = 16_000, 14_000  # texts that sentences are taken from
+MEDLINE, PASSAGES = 15_000, 8_000  # texts that sentences are taken from
 
 _OPPOSITES = (
     ("increased", "decreased"),
@@ -82,6 +84,11 @@ _NUMBER = re.compile(r"(?<![\w.-])\d+(?:[.,]\d+)?(?![\w-])")
 _VERB = re.compile(r"\b(is|are|was|were|can|may|did|does|has|have|had|could|should)\b(?! not)")
 _NOT = re.compile(r"\b(is|are|was|were|can|may|did|does|has|have|had|could|should) not\b|\bno\b")
 _SIDES = re.compile(r"\b([\w-]{4,}) (than|versus|vs|vs\.|compared with|compared to) ([\w-]{4,})\b")
+_STATES = re.compile(
+    r"\b(is|are|was|were|has|have|does|do|can|may|not|\w{4,}[^su]es|increases?|reduces?|improves?|"
+    r"induces?|inhibits?|predicts?|affects?|prevents?|protects?|regulates?|requires?|mediates?)\b"
+    r"(?!.*\?)"
+)
 _WORD = re.compile(r"[a-z][a-z-]{4,}")
 
 
@@ -200,46 +207,56 @@ def made(
         if len(fit) < 3:
             continue
         whole = _joined(text)
-        for n in chance.sample(fit, 2):
-            sentence = text.sentences[n]
-            said = shortened(sentence, chance) if chance.random() < 0.6 else sentence
-            yield Pair(whole, said, SUPPORTED, "sentence", part)
-            for kind in chance.sample(list(WRONG), len(WRONG)):
-                wrong = WRONG[kind](said, chance)
-                if wrong is not None:
-                    yield Pair(whole, wrong, CONTRADICTED, kind, part)
-                    break
-            changed = drugs.other(said, whole, chance)
-            if changed is not None:
-                yield Pair(whole, changed, OPEN, "drug", part)
-            if n not in text.conclusions and n > 0 and chance.random() < 0.5:
-                yield Pair(_joined(text, n), said, OPEN, "detail", part)
+        n = chance.choice(fit)
+        sentence = text.sentences[n]
+        said = shortened(sentence, chance) if chance.random() < 0.6 else sentence
+        for kind in chance.sample(list(WRONG), len(WRONG)):
+            wrong = WRONG[kind](sentence, chance)
+            if wrong is None:
+                continue
+            if chance.random() < 0.5:
+                yield Pair(whole, said, SUPPORTED, "sentence", part)
+                yield Pair(whole, wrong, CONTRADICTED, kind, part)
+            else:
+                turned = _joined(text, n, wrong)
+                yield Pair(turned, wrong, SUPPORTED, "sentence", part)
+                yield Pair(turned, said, CONTRADICTED, kind, part)
+            break
+        changed = drugs.other(said, whole, chance)
+        if changed is not None:
+            yield Pair(whole, changed, OPEN, "drug", part)
+        if n not in text.conclusions and n > 0 and chance.random() < 0.5:
+            yield Pair(_joined(text, n), said, OPEN, "detail", part)
         for other in others.get(text.name.partition("#")[0], [])[:6]:
             if other.name != text.name and chance.random() < 0.25:
                 said = chance.choice(other.sentences)
                 if 45 < len(said) < 320:
                     yield Pair(whole, said, OPEN, "article", part)
-        yield from _concluded(text, chance, part)
+        yield from _concluded(text, chance, part, chance.choice(texts))
 
 
-def _concluded(text: Text, chance: random.Random, part: str) -> Iterator[Pair]:
-    """A conclusion, and its opposite, whose passage lacks it."""
+def _concluded(text: Text, chance: random.Random, part: str, other: Text) -> Iterator[Pair]:
+    """A conclusion or a title, and its opposite, whose passage lacks it."""
+    stated = []
     final = [n for n in text.conclusions if n > 1 and 45 < len(text.sentences[n]) < 320]
-    if not final:
-        return
-    n = chance.choice(final)
-    premise, said = _joined(text, n), text.sentences[n]
-    yield Pair(premise, said, SUPPORTED, "conclusion", part)
-    for change in chance.sample((other_direction, negated), 2):
-        wrong = change(said, chance)
+    if final:
+        n = chance.choice(final)
+        stated.append((_joined(text, n), text.sentences[n]))
+    if text.source == "medline" and _STATES.search(text.title):
+        stated.append((" ".join(text.sentences), text.title))
+    for premise, said in stated:
+        found = (change(said, chance) for change in chance.sample((other_direction, negated), 2))
+        wrong = next(filter(None, found), None)
+        yield Pair(premise, said, SUPPORTED, "conclusion", part)
         if wrong is not None:
             yield Pair(premise, wrong, CONTRADICTED, "opposite", part)
-            break
+        if chance.random() < 0.4:
+            yield Pair(_joined(other), wrong or said, OPEN, "other", part)
 
 
-def _joined(text: Text, without: int = -1) -> str:
-    kept = (one for n, one in enumerate(text.sentences) if n != without)
-    return f"{text.title}\n{' '.join(kept)}"
+def _joined(text: Text, without: int = -1, instead: str = "") -> str:
+    kept = [one if n != without else instead for n, one in enumerate(text.sentences)]
+    return f"{text.title}\n{' '.join(filter(None, kept))}"
 
 
 def scifact(chance: random.Random) -> Iterator[Pair]:
@@ -346,7 +363,9 @@ def main(arguments: list[str]) -> None:
         part=np.array([one.part for one in pairs]),
     )
     print(len(pairs), "pairs")
-    for key, count in sorted(Counter((p.source, p.part, VERDICTS[p.verdict]) for p in pairs).items()):
+    for key, count in sorted(
+        Counter((p.source, p.part, VERDICTS[p.verdict]) for p in pairs).items()
+    ):
         print(*key, count)
     for one in chance.sample(pairs[5000:], 30):
         print(f"{one.source}: {VERDICTS[one.verdict]}: {one.statement}")

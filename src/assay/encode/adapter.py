@@ -4,30 +4,48 @@ A file of a megabyte or two holds what was learned beside the encoder (Hu et al.
 adaptation): for every large matrix ``W`` two small ones, so that ``W + up · down`` reads two texts
 as one; biases and norms, which replace the encoder's; what marks the tokens of the second text
 (``kinds``); and a head, whose numbers come from the first token's state. The sum is made once, when
-the model is opened, and quantised like the encoder's own matrices, so it costs no more to run.
+the model is opened, and quantised, so it costs no more to run than the encoder.
+
+States are quantised with one scale for all channels, of which a few are far larger than the rest.
+So before a product every channel is divided by its expected size, and the column of the matrix
+multiplied by it (Xiao et al. 2023, SmoothQuant). The size follows from the norm before: its channels
+have mean ``bias`` and deviation ``weight``, and what is linear in them can be computed. That halves
+the error of scores (design note 021).
 """
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.encode import one_pass
 from assay.encode.bert_graph import OUTPUT
 from assay.encode.tensors import Arrays
 from assay.errors import FormatError
 
+Floats: TypeAlias = NDArray[np.float32]
 _DOWN, _UP = ".down", ".up"
+_ADAPTED = ("qkv", "out", "wide", "narrow")
+_FAR = 3.0  # deviations from the mean that a channel is expected to reach
+_LEAST = 0.17  # how far below 0 the activation goes
 
 
 def merged(encoder: Arrays, learned: Arrays, source: str) -> Arrays:
     """The encoder's arrays with what was learned added to them."""
-    arrays = dict(encoder)
+    plain = {
+        name: array for name, array in learned.items() if not name.endswith((_DOWN, _UP, ".scale"))
+    }
+    arrays = encoder | plain
     try:
-        for name, array in learned.items():
-            if name.endswith(_UP):
-                _add(arrays, learned, name.removesuffix(_UP))
-            elif not name.endswith((_DOWN, ".scale")):
-                arrays[name] = array
+        before = "body.norm"
+        for layer in one_pass.layers(one_pass.LONG):
+            whole = {part: _sum(encoder, learned, f"{layer}{part}") for part in _ADAPTED}
+            sizes = _sizes(arrays, layer, before, whole["wide"])
+            for part, matrix in whole.items():
+                _put(arrays, f"{layer}{part}.weight", matrix, sizes.get(part))
+            before = f"{layer}norm2"
     except KeyError as error:
         raise FormatError(f"the weights {error} are missing", source=source) from error
     except ValueError as error:
@@ -35,16 +53,42 @@ def merged(encoder: Arrays, learned: Arrays, source: str) -> Arrays:
     return arrays
 
 
-def _add(arrays: Arrays, learned: Arrays, name: str) -> None:
-    """Add the product of two small matrices to a large one, and quantise it again."""
+def _sum(encoder: Arrays, learned: Arrays, name: str) -> Floats:
+    """A large matrix with the product of two small ones added."""
     weight = f"{name}.weight"
     down, up = learned[f"{name}{_DOWN}"], learned[f"{name}{_UP}"]
     between = learned[f"{name}{_DOWN}.scale"] * learned[f"{name}{_UP}.scale"]
-    whole = arrays[weight].astype(np.float32) * arrays[f"{weight}.scale"][:, None]
+    whole: Floats = encoder[weight].astype(np.float32) * encoder[f"{weight}.scale"][:, None]
     whole += (up.astype(np.float32) * between) @ down.astype(np.float32)
-    scale = np.maximum(np.abs(whole).max(axis=1), 1e-9) / 127
-    arrays[weight] = np.rint(whole / scale[:, None]).astype(np.int8)
-    arrays[f"{weight}.scale"] = scale.astype(np.float32)
+    return whole
+
+
+def _sizes(arrays: Arrays, layer: str, before: str, wide: Floats) -> dict[str, Floats]:
+    """How large each channel is expected to be that goes into a product."""
+    first, second = _norm(arrays, before), _norm(arrays, f"{layer}norm")
+    mean = wide @ second[1] + arrays[f"{layer}wide.bias"]
+    reach = np.sqrt(((wide * second[0]) ** 2).sum(axis=1))
+    return {
+        "qkv": _FAR * np.abs(first[0]) + np.abs(first[1]),
+        "wide": _FAR * np.abs(second[0]) + np.abs(second[1]),
+        "narrow": np.maximum(mean + _FAR * reach, _LEAST),
+    }
+
+
+def _norm(arrays: Arrays, name: str) -> tuple[Floats, Floats]:
+    """Deviations and means of what a norm gives."""
+    return arrays[f"{name}.weight"].astype(np.float32), arrays[f"{name}.bias"].astype(np.float32)
+
+
+def _put(arrays: Arrays, name: str, matrix: Floats, sizes: Floats | None) -> None:
+    """Store a matrix in 8 bits, for states that are divided by ``sizes`` first."""
+    if sizes is not None:
+        sizes = np.maximum(sizes, 1e-4).astype(np.float32)
+        matrix = matrix * sizes
+        arrays[f"{name}{one_pass.SIZES}"] = sizes
+    scale = np.maximum(np.abs(matrix).max(axis=1), 1e-9) / 127
+    arrays[name] = np.rint(matrix / scale[:, None]).astype(np.int8)
+    arrays[f"{name}.scale"] = scale.astype(np.float32)
 
 
 def build_reader(arrays: Arrays, outputs: int, source: str) -> bytes:

@@ -50,6 +50,8 @@ CANONICAL: dict[str, Canonical] = {
         (2540, 8197, 2886, 3891, 6657, 13004, 2659, 2004, 2117, 15050),
         tolerance=QUANTISED,
     ),
+    "assay-bio-rerank": Canonical((1.04599,), tolerance=10 * QUANTISED),
+    "assay-bio-judge": Canonical((0.0119, 0.97708, 0.01102), tolerance=QUANTISED),
     "bge-small-en-v1.5": Canonical(
         (-0.06937, 0.02012, -0.05405, 0.05249, 0.00384, -0.01566, 0.05089, 0.09055),
         tolerance=QUANTISED,

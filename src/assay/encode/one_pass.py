@@ -41,6 +41,7 @@ SPECIAL = 1000  # ids below stand for no word of a text
 NOTHING = -1e4
 DENSE, TERM_IDS, WEIGHTS = "dense", "terms", "weights"
 ASKED = "asked"
+SIZES = ".sizes"  # ends the name of what states are divided by before a product
 _WORDS, _PLACES, _EXPANSIONS = "body.words.weight", "body.places.weight", "expansions"
 
 
@@ -150,6 +151,9 @@ class Builder:
     def _linear(self, name: str, state: str, *, bias: bool = True) -> str:
         """A product with a weight matrix, plus its bias."""
         graph, weight = self.graph, self._arrays[f"{name}.weight"]
+        sizes = self._arrays.get(f"{name}.weight{SIZES}")
+        if sizes is not None:
+            state = graph.op("Mul", state, graph.constant(1 / sizes))
         if weight.dtype != np.int8:
             product = graph.op("MatMul", state, graph.constant(weight.T))
         elif self._products == "float":
