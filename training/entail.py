@@ -1,12 +1,13 @@
 """How does the encoder's body learn whether a passage supports a statement?
 
-    python -m training.entail FOLDER ENCODER.safetensors OUT [name=judge] [steps=2000]
+    python -m training.entail FOLDER ENCODER.safetensors OUT [name=judge] [steps=1600] [rank=16]
         [begin=OUT/rerank-0.npz] [without=nli4ct] [-- ...]
 
-FOLDER has ``statements.npz`` (``training.statements``) and the general cross-encoder (``judge.npz``).
-Writes ``OUT/NAME.npz`` (the adapter, see ``training.reader``) and ``OUT/NAME-said.npz``: the
-probabilities of every pair that was kept from training, for ``training.entailed``, which compares them
-with words in common and with what the general cross-encoder says (``OUT/general-said.npz``).
+FOLDER has ``statements.npz`` (``training.statements``) and the general cross-encoder
+(``judge.npz``). ``begin`` is a reader to begin with. Writes ``OUT/NAME.npz`` (the adapter, see
+``training.reader``) and ``OUT/NAME-said.npz``: what it says of every pair kept from training,
+for ``training.entailed``, which compares it with words in common and with the general cross-encoder
+(``OUT/general-said.npz``).
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Pairs:
 def train(pairs: Pairs, model: Reader, said: dict[str, str]) -> None:
     """Learn the three verdicts."""
     device = pairs.verdict.device
-    steps, batch = int(said.get("steps", 2000)), int(said.get("batch", 160))
+    steps, batch = int(said.get("steps", 1600)), int(said.get("batch", 160))
     rate = float(said.get("rate", 8e-4))
     small, rest = learners(model)
     learning = [*small, *rest]

@@ -1,6 +1,6 @@
 """How does the encoder's body learn to order candidates?
 
-    python -m training.rerank FOLDER ENCODER.safetensors OUT [steps=2500] [seed=0] [rank=32] [...]
+    python -m training.rerank FOLDER ENCODER.safetensors OUT [steps=2400] [seed=0] [rank=32] [...]
 
 Small matrices beside those of the shipped encoder (``training.reader``) learn from a query's right
 answer among hard wrong ones: neighbours by the encoder's own vectors and BM25 together. A general
@@ -98,7 +98,7 @@ def chances(pool: Pool) -> tuple[Tensor, Tensor]:
 def train(pool: Pool, model: Reader, teacher: Judge, found: Tensor, said: dict[str, str]) -> None:
     """Learn to tell right answers from hard wrong ones."""
     device = pool.document.device
-    steps, batch = int(said.get("steps", 2500)), int(said.get("batch", 64))
+    steps, batch = int(said.get("steps", 2400)), int(said.get("batch", 64))
     rate = float(said.get("rate", 8e-4))
     small, rest = learners(model)
     optimizer = torch.optim.AdamW(

@@ -80,7 +80,9 @@ def main(arguments: list[str]) -> None:
         places = dict(parts_of(one))
         judged = judged_of(Path(lists), Path(scored), name, one.grades.shape)
         for part in read(Path(folder), Path(lists), DEPTH, [name]):
-            if part.name == "nfcorpus/test" and "final" not in asked or part.name == "covidqa/seen":
+            if (
+                part.name == "nfcorpus/test" and "final" not in asked
+            ) or part.name == "covidqa/seen":
                 continue
             rows += list(halves(part, judged[places[part.name]]))
     for way in ("ranks", "scores"):

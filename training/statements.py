@@ -13,9 +13,9 @@ statements about trials. Many more are made from sentences of the training passa
 - left open: a detail whose passage lacks it, a sentence, conclusion or its opposite of another
   passage, another drug's name in its place.
 
-``OUT/statements.npz`` has tokens, label, source and part (train, dev or test) of every pair. SciFact's
-validation claims and NLI4CT's development statements are the test; a sixth of SciFact's training
-claims and of the articles are for development.
+``OUT/statements.npz`` has tokens, label, source and part (train, dev or test) of every pair.
+SciFact's validation claims and NLI4CT's development statements are the test; a sixth of SciFact's
+training claims and of the articles are for development.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ the model is opened, and quantised, so it costs no more to run than the encoder.
 
 States are quantised with one scale for all channels, of which a few are far larger than the rest.
 So before a product every channel is divided by its expected size, and the column of the matrix
-multiplied by it (Xiao et al. 2023, SmoothQuant). The size follows from the norm before: its channels
-have mean ``bias`` and deviation ``weight``, and what is linear in them can be computed. That halves
-the error of scores (design note 021).
+multiplied by it (Xiao et al. 2023, SmoothQuant). The size follows from the norm before: channels
+have mean ``bias`` and deviation ``weight``, and what is linear in them can be computed. That nearly
+halves the error of scores (design note 021).
 """
 
 from __future__ import annotations

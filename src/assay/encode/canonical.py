@@ -1,8 +1,8 @@
 """Does a model on this machine still produce the output recorded with its card?
 
 The check is one fixed sentence and the first numbers of the output: the start of a dense vector,
-the ten heaviest terms of a sparse one, both for a hybrid model, a score or probabilities. 8-bit models round
-differently on processors with other instructions, so their tolerance is wider.
+the ten heaviest terms of a sparse one, both for a hybrid model, a score or probabilities. 8-bit
+models round differently on processors with other instructions, so their tolerance is wider.
 """
 
 from __future__ import annotations
