@@ -435,7 +435,10 @@ class Settings:
         return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
 
 
-_LATER = ("group_by", "collapse", "chunk_separator", "type_weights", "own_components")
+_LATER = (
+    *("group_by", "collapse", "chunk_separator", "type_weights", "own_components"),
+    "rerank_share",
+)
 
 
 def _table() -> dict[str, Setting]:

@@ -387,7 +387,7 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
     extras.require("Stemmer")
-    from assay.encode.catalog import requires_gpu
+    from assay.encode.catalog import requires_gpu, reranker_share
     from assay.index.manifest import Watch, load
     from assay.index.reader import verify_once
     from assay.search.boost import load_lexicon
@@ -405,7 +405,7 @@ def open_searcher(workspace: Workspace) -> Searcher:
         )
     return Searcher(
         source,
-        Rerankers(partial(_reranker, settings), requires_gpu),
+        Rerankers(partial(_reranker, settings), requires_gpu, reranker_share),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
         synonyms=_synonyms(settings),
