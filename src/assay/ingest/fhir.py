@@ -97,8 +97,7 @@ def _resources(row: Row, location: FileLocation, address: str = "") -> Iterator[
     if not isinstance(entries, list):
         raise location.format_error("the entries of a bundle are no list")
     for entry in entries:
-        inner = entry.get("resource") if isinstance(entry, dict) else None
-        if isinstance(inner, dict):
+        if isinstance(entry, dict) and isinstance(inner := entry.get("resource"), dict):
             address = entry.get("fullUrl")
             yield from _resources(inner, location, address if isinstance(address, str) else "")
 
