@@ -97,9 +97,9 @@ def _resources(row: Row, location: FileLocation, address: str = "") -> Iterator[
     if not isinstance(entries, list):
         raise location.format_error("the entries of a bundle are no list")
     for entry in entries:
-        if isinstance(entry, dict) and isinstance(inner := entry.get("resource"), dict):
+        if isinstance(entry, dict) and isinstance(held := entry.get("resource"), dict):
             address = entry.get("fullUrl")
-            yield from _resources(inner, location, address if isinstance(address, str) else "")
+            yield from _resources(held, location, address if isinstance(address, str) else "")
 
 
 def _medicines(resources: list[tuple[Row, str]], location: FileLocation) -> dict[str, str]:
