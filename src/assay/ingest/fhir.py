@@ -98,8 +98,8 @@ def _resources(row: Row, location: FileLocation, address: str = "") -> Iterator[
         raise location.format_error("the entries of a bundle are no list")
     for entry in entries:
         if isinstance(entry, dict) and isinstance(held := entry.get("resource"), dict):
-            address = entry.get("fullUrl")
-            yield from _resources(held, location, address if isinstance(address, str) else "")
+            at = entry.get("fullUrl")
+            yield from _resources(held, location, at if isinstance(at, str) else "")
 
 
 def _medicines(resources: list[tuple[Row, str]], location: FileLocation) -> dict[str, str]:
