@@ -258,9 +258,10 @@ def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], t
     if DOSE not in attributes_asked(question):
         return own_texts
     others = [one.chunk for one in passages]
+    is_for = _CONDITION.search(question) is not None
 
     def texts(chunk: Chunk) -> tuple[str, ...]:
-        if own_drugs(chunk) and section_of(chunk.section_label) in _NOT_TREATED:
+        if is_for and own_drugs(chunk) and section_of(chunk.section_label) in _NOT_TREATED:
             return own_texts(chunk)[1:]
         return without_exclusions(chunk, others), *own_texts(chunk)[1:]
 
