@@ -21,6 +21,7 @@ from functools import lru_cache
 
 from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.drugs import is_drug
+from assay.analysis.language import language_of
 from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
 from assay.evidence.attributes import AMOUNT, DOSE, attributes_asked
@@ -141,7 +142,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     """Which passages may answer a question, and which of its names none of them is about."""
     called = (name for passage in passages for name in called_in(passage.chunk))
     asked = names_asked(question, called)
-    passages = _by_speaker(question, passages)
+    passages = _in_language(question, _by_speaker(question, passages))
     names = (*asked, *_short(question, passages), *_specific(question, asked, passages))
     terms = _terms(question, names)
     alias = _aliases(names, passages)
@@ -232,6 +233,12 @@ def _by_speaker(question: str, passages: Sequence[Passage]) -> Sequence[Passage]
         return passages
     allowed = {*roles, SpeakerRole.UNKNOWN}
     return [one for one in passages if one.chunk.speaker_role in allowed]
+
+
+def _in_language(question: str, passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Those in the language of a question, where it is another than English and there are any."""
+    asked = language_of(question)
+    return [one for one in passages if asked and language_of(one.chunk.text) == asked] or passages
 
 
 def _terms(question: str, names: Sequence[Name]) -> tuple[Term, ...]:
