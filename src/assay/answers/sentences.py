@@ -11,19 +11,14 @@ that number is named among the interventions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from assay.analysis.sentence_ends import split_sentences
 from assay.evidence.criteria import Side, is_of_registry, side_at_start, side_of_heading
 from assay.model.document import Chunk, SpeakerRole
 
-_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘]?(?:[A-Z0-9(]|[a-z]{1,2}[A-Z0-9-]))")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|vs|cf|approx|Drs?|Mrs?|Ms|Prof|St|Figs?|Tab|Eq|Nos?|al|ca|resp|incl|max|min"
-    r"|spp?|subsp|Ph\.D|(?:[A-Za-z]\.\s?)+[A-Za-z]|[A-Z])\."
-    r"|\b(?:Table|Figure|Section|Part|Appendix)\s+\w{1,4}\.)$"
-)
 _BULLET = re.compile(r"[*•·\u2013-]\s+\S")
 _CAPTION = re.compile(r"(?:Table|Figure|Fig\.)\s+\w{1,5}[.:]", re.IGNORECASE)
 _NUMBERED = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?\.?\s+[A-Z]")  # 2.2 Pediatric Patients
@@ -215,7 +210,7 @@ def _is_titled(line: str) -> bool:
 
 def _whole(line: str, chunk: Chunk, lines: Sequence[str], at: int) -> list[str]:
     """The sentences of a line, without what an edge of the chunk cut off."""
-    parts = [*_split(line)]
+    parts = [*split_sentences(line)]
     inside = chunk.spans and chunk.spans[0][0] > 0
     if len(parts) > 1 and at == 0 and inside and (parts[0][0].islower() or parts[0][0] in _CUT_OFF):
         parts = parts[1:]
@@ -223,14 +218,3 @@ def _whole(line: str, chunk: Chunk, lines: Sequence[str], at: int) -> list[str]:
     if len(parts) > 1 and last and len(line) >= _CUT and parts[-1][-1].isalnum():
         parts = parts[:-1]
     return parts
-
-
-def _split(line: str) -> Iterator[str]:
-    held = ""
-    for part in _END.split(line):
-        held = f"{held} {part}" if held else part
-        if not _ABBREVIATION.search(held):
-            yield held
-            held = ""
-    if held:
-        yield held

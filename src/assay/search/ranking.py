@@ -64,6 +64,7 @@ class Candidate:
     rank_boosted: int
     score: float
     reranker_score: float | None = None
+    reranker_share: float | None = None
 
     @property
     def key(self) -> int:
@@ -73,7 +74,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The whole pool, ordered by boosted score or, in ``order``, by the reranker's scores.
+    """The whole pool, ordered by boosted score or, in ``order``, with the reranker's scores.
 
     Candidates are created on access, since most of the pool is never looked at.
     """
@@ -85,6 +86,8 @@ class Ranking:
     scope: Scope = EVERYTHING
     order: Sequence[int] | None = None
     scores: Mapping[int, float] = field(default_factory=dict)
+    judged: Mapping[int, float] = field(default_factory=dict)
+    share: float | None = None
     folding: Folding | None = None
 
     def __len__(self) -> int:
@@ -111,20 +114,23 @@ class Ranking:
             return tuple(map(self._candidate, places))
         return tuple(self._candidate(self.order[place]) for place in places)
 
-    def reranked(self, scores: Mapping[int, float]) -> Ranking:
-        """The pool in the order of a reranker's scores."""
-        keys = [one.fused.key for one in self.boosted]
-        place = {key: at for at, key in enumerate(keys)}
-        order = [place[key] for key in rerank.order(keys, scores)]
-        return replace(self, order=order, scores=scores)
+    def reranked(self, judged: Mapping[int, float], share: float = 1.0) -> Ranking:
+        """The pool ordered by ``share`` of a reranker's scores and the rest of those before."""
+        before = {one.fused.key: one.score for one in self.boosted}
+        place = {key: at for at, key in enumerate(before)}
+        scores = rerank.blended(judged, before, share)
+        order = [place[key] for key in rerank.order(list(before), scores)]
+        return replace(self, order=order, scores=scores, judged=judged, share=share)
 
     def _candidate(self, place: int) -> Candidate:
         boosted = self.boosted[place]
         if self.order is None:
             return Candidate(boosted, place + 1, boosted.score)
-        judged = self.scores.get(boosted.fused.key)
-        score = rerank.below_zero(boosted.score) if judged is None else judged
-        return Candidate(boosted, place + 1, score, judged)
+        judged = self.judged.get(boosted.fused.key)
+        if judged is None:
+            return Candidate(boosted, place + 1, rerank.below_zero(boosted.score))
+        score = self.scores[boosted.fused.key]
+        return Candidate(boosted, place + 1, score, rerank.sigmoid(judged), self.share)
 
 
 def rank(
@@ -289,4 +295,5 @@ def explained(
         about_subject=about,
         folded=tuple(folded[: limits.MAX_FOLDED]),
         folded_count=len(folded),
+        reranker_share=candidate.reranker_share,
     )

@@ -19,7 +19,8 @@ from assay import limits
 from assay.analysis.drugs import other_names
 from assay.analysis.spelling import folded
 from assay.digests import digest_of
-from assay.errors import FormatError, LimitError, MissingFileError, UsageError
+from assay.errors import FormatError, UsageError
+from assay.plain_file import read_plain
 from assay.search.request import BUILT_IN_SYNONYMS, NO_SYNONYMS
 
 WRITTEN = ("abbreviations.txt", "drug_names.txt")  # rules
@@ -118,15 +119,9 @@ def rules_of(text: str) -> Synonyms | None:
 
 def read_synonyms(path: Path) -> Synonyms:
     """The rules of a file; the error for a bad line gives its number."""
+    data = read_plain(path, limits.MAX_SYNONYM_BYTES, hint="see the setting synonyms")
     try:
-        size = path.stat().st_size
-        if size > limits.MAX_SYNONYM_BYTES:
-            raise LimitError(f"{path}: {size:,} bytes, and {limits.MAX_SYNONYM_BYTES:,} may be")
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise MissingFileError(
-            f"{path}: {error.strerror}", hint="see the setting synonyms"
-        ) from None
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError("this is not UTF-8 text", source=str(path)) from None
     return _synonyms([(line, str(path)) for line in text.split("\n")], capitals=False)
