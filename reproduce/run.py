@@ -20,6 +20,7 @@ from reproduce import (
     boosting,
     given_runs,
     given_vectors,
+    kept,
     labels,
     searching,
     shipped,
@@ -34,6 +35,7 @@ DATA = HERE.parent.parent / "shared" / "data"
 KINDS: Mapping[str, Callable[[Experiment, Path], Iterator[Outcome]]] = {
     "answers": answering.run,
     "search": searching.run,
+    "kept": kept.run,
     "boosts": boosting.run,
     "labels": labels.run,
     "given-runs": given_runs.run,
