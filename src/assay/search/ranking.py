@@ -21,7 +21,8 @@ from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
-from assay.search.beside import keep_words_together
+from assay.search.about import lower_others
+from assay.search.beside import keep_words_together, mentions
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
 from assay.search.exact import (
     lift_exact,
@@ -38,7 +39,7 @@ from assay.search.query_type import classify
 from assay.search.question import Question
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import SearchOptions
-from assay.search.response import RERANKER, FoldedHit, SearchHit
+from assay.search.response import INTENT_RULE, RERANKER, FoldedHit, SearchHit
 from assay.search.snapshot import Snapshot
 from assay.search.subject import (
     GIVEN,
@@ -171,7 +172,11 @@ def rank(
     if not detected and not lifted and scope is not GIVEN:
         boosted = place_subject_first(boosted, question.plain, texts)
     if len(lists) > 1 and not reading.lifted and scope is not GIVEN:
-        boosted = keep_words_together(boosted, question.plain, lists.get("bm25", ()), texts)
+        is_mention = mentions(question.plain, traits, _sections(detected, lexicon))
+        by_words = lists.get("bm25", ())
+        boosted = keep_words_together(boosted, question.plain, by_words, texts, is_mention)
+    if scope is not GIVEN:
+        boosted = lower_others(boosted, question.plain, traits, texts, detected=bool(detected))
     boosted = lower_other_kinds(boosted, kinds_asked(question.plain), texts)
     seconds = {
         "fusion": between - started,
@@ -180,6 +185,12 @@ def rank(
         "kinds": time.perf_counter() - ordered,  # another part: keeping to the kind asked for
     }
     return Ranking(boosted, detected, query_type, seconds, scope)
+
+
+def _sections(detected: Sequence[Detected], lexicon: Lexicon) -> frozenset[str]:
+    """The sections that a query asks for."""
+    asked = (lexicon.intents[one.intent] for one in detected if one.rule == INTENT_RULE)
+    return frozenset(section for intent in asked for section in intent.sections)
 
 
 class _Texts:
