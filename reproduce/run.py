@@ -21,7 +21,6 @@ from reproduce import (
     given_runs,
     given_vectors,
     judging,
-    kept,
     labels,
     searching,
     shipped,
@@ -36,7 +35,6 @@ DATA = HERE.parent.parent / "shared" / "data"
 KINDS: Mapping[str, Callable[[Experiment, Path], Iterator[Outcome]]] = {
     "answers": answering.run,
     "search": searching.run,
-    "kept": kept.run,
     "boosts": boosting.run,
     "judging": judging.run,
     "labels": labels.run,
