@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic_core import from_json
-from sqlalchemy import Connection, Table, bindparam, select, update
+from sqlalchemy import Connection, RowMapping, Table, bindparam, select, update
 
 from assay.errors import CorruptError
 
@@ -51,7 +51,7 @@ def unsealed(text: str) -> dict[str, Any]:
     return content
 
 
-def row_seal(row: Mapping[str, object]) -> int:
+def row_seal(row: RowMapping) -> int:
     """The CRC of a row of a table with a column for it."""
     return seal(value for name, value in row.items() if name != "seal")
 
@@ -69,7 +69,7 @@ def seal_rows(connection: Connection, table: Table) -> None:
         connection.execute(update(table).where(*own).values(seal=bindparam("crc")), rows)
 
 
-def is_sound(row: Mapping[str, object]) -> bool:
+def is_sound(row: RowMapping) -> bool:
     """Whether a row is what was written; one from before there were checksums is."""
     return row["seal"] is None or row["seal"] == row_seal(row)
 
