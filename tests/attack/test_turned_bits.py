@@ -51,7 +51,7 @@ def _damage(engine: Engine, table: Table, column: str, value: object) -> object:
     with engine.connect() as connection:
         before = connection.execute(select(table.c[column])).scalar_one()
         seal = connection.execute(select(table.c.seal)).scalar_one()
-        values = {column: bindparam("new"), "seal": bindparam("old_seal")}
+        values: dict[str, Any] = {column: bindparam("new"), "seal": bindparam("old_seal")}
         connection.execute(update(table).values(values), {"new": value, "old_seal": seal})
         connection.commit()
         return before
@@ -62,7 +62,7 @@ def test_every_value_of_every_table(name: str, engine: Engine, place: Path | str
     table = metadata.tables[name]
     sound = check.problems(place)
     assert not any(name in one for one in sound)
-    bound = {column.name for key in table.foreign_keys for column in key.constraint.columns}
+    bound = {key.parent.name for key in table.foreign_keys}
     bound |= {
         key.column.name
         for other in metadata.sorted_tables
