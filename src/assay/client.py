@@ -43,7 +43,7 @@ from assay.app.evaluation import (
 from assay.app.held_out import hidden_in
 from assay.app.index import Action, IndexWritten
 from assay.app.models import ModelRow
-from assay.app.rows import document_rows
+from assay.app.rows import document_ids, document_rows
 from assay.app.runs import outcome_of
 from assay.app.search import Freshness
 from assay.app.testsets import TestSetEntry
@@ -227,23 +227,24 @@ class Client(Verbs):
         """A document with its sections and chunks."""
         return decode(StoredDocument, self.call("GET", f"/v1/documents/{_quoted(doc_id)}"))
 
-    def delete_documents(
-        self, doc_ids: Sequence[str], progress: Progress = silent
-    ) -> DocumentsWritten:
-        """Delete documents and wait until the index knows; an unknown id is refused before that."""
-        body = {"doc_ids": list(doc_ids)}
+    def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
+        """Delete one document or several, and wait until the index knows.
+
+        An unknown id is refused before anything is deleted.
+        """
+        body = {"doc_ids": document_ids(doc_ids)}
         answer = self.call("POST", "/v1/documents/delete", json=body)
         return decode(DocumentsWritten, self._done(answer, WAIT_S, progress))
 
-    def add_documents(
+    def add(
         self,
-        documents: Iterable[Mapping[str, Any]] | Any,
+        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
         *,
         profile: str = "auto",
         keep_going: bool = False,
         progress: Progress = silent,
     ) -> DocumentsWritten:
-        """Store documents, rows or a data frame, and wait until they are searchable."""
+        """Store documents, in any form that a workspace takes, and wait for the index."""
         body = {
             "documents": [*document_rows(documents)],
             "profile": profile,

@@ -118,16 +118,6 @@ def take_name(made: Path, path: Path) -> None:
         made.rename(path)
 
 
-def share_file(path: Path, other: Path) -> None:
-    """Have a file that never changes under another name, too; a copy where links cannot be."""
-    try:
-        os.link(path, other)
-    except OSError as problem:
-        if problem.errno not in _NO_LINKS:
-            raise
-        shutil.copyfile(path, other)
-
-
 def _beside(path: Path) -> Path:
     if path.is_dir():
         raise StorageError(f"{path} is a folder", hint="name a file in it")

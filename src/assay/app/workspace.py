@@ -7,7 +7,7 @@ of this package, for Python; ``assay.app`` has them by noun.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from assay.index.reader import Generation
     from assay.model.answers import Answerer
     from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
+    from assay.model.judges import Judge
     from assay.model.query import Component
     from assay.model.runs import Timings
     from assay.model.system import System
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from assay.search.why import Why
     from assay.store.annotations import AnnotationStore
     from assay.store.corpus import CorpusStore, Written
+    from assay.store.opinions import SqlOpinionStore
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,15 @@ class Workspace(Verbs):
         self._stack.callback(annotations.close)
         return annotations
 
+    @cached_property
+    def opinions(self) -> SqlOpinionStore:
+        """What judges said of tasks, and people of claims."""
+        from assay.store.opinions import SqlOpinionStore
+
+        opinions = SqlOpinionStore(self.database)
+        self._stack.callback(opinions.close)
+        return opinions
+
     def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
         """A run with its test set and the first ``depth`` results of each query."""
         from assay.evaluation.stored_run import read_run
@@ -204,13 +215,14 @@ class Workspace(Verbs):
 
         return corpus.document(self, doc_id)
 
-    def delete_documents(
-        self, doc_ids: Sequence[str], progress: Progress = silent
-    ) -> DocumentsWritten:
-        """Delete documents and bring the index up to date; an unknown id is refused before that."""
+    def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
+        """Delete one document or several, and bring the index up to date.
+
+        An unknown id is refused before anything is deleted.
+        """
         from assay.app import corpus
 
-        return corpus.delete_documents(self, doc_ids, progress)
+        return corpus.delete(self, doc_ids, progress)
 
     def ingest(self, path: str | Path, **options: Any) -> DocumentsWritten:
         """Read a file or folder and make it searchable: see ``assay.app.corpus.ingest``."""
@@ -218,18 +230,18 @@ class Workspace(Verbs):
 
         return corpus.ingest(self, path, **options)
 
-    def add_documents(
+    def add(
         self,
-        documents: Iterable[Mapping[str, Any]] | Any,
+        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
         *,
         profile: str = "auto",
         keep_going: bool = False,
         progress: Progress = silent,
     ) -> DocumentsWritten:
-        """Store documents, rows or a data frame, and make them searchable."""
+        """Store documents and make them searchable: rows, an iterator, one row or a data frame."""
         from assay.app import corpus
 
-        return corpus.add_documents(
+        return corpus.add(
             self, documents, profile=profile, keep_going=keep_going, progress=progress
         )
 
@@ -340,6 +352,10 @@ class Workspace(Verbs):
         """What turns results into an answer, as configured."""
         return engine.open_answerer(self)
 
+    def judge(self, spec: str = engine.CONFIGURED) -> Judge:
+        """Who says whether passages support claims; its opinions are kept, and asked for once."""
+        return engine.open_judge(self, spec)
+
     def answer(
         self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> Answered:
@@ -395,13 +411,15 @@ class Workspace(Verbs):
 
         return figures(self)
 
-    def system(self, *, answers: bool = False, **changes: Unpack[SearchChanges]) -> System:
+    def system(
+        self, *, answers: bool = False, judged: bool = False, **changes: Unpack[SearchChanges]
+    ) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
         from assay.search.run_config import evaluation_options
 
         self.searcher.check_named(changes)
         options = evaluation_options(self.searcher.defaults, **changes)
-        return engine.system(self, options, answers=answers)
+        return engine.system(self, options, answers=answers or judged, judged=judged)
 
 
 def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:

@@ -87,7 +87,15 @@ def run(
     ] = None,
     search: Mapping[str, Any],
     retriever: Annotated[
-        str | None, typer.Option(help="Evaluate module:function, or a service at http://...")
+        str | None,
+        typer.Option(
+            "--system",
+            "--retriever",
+            help="Evaluate module:function, or a service at http://..., with its answers if any.",
+        ),
+    ] = None,
+    judge_model: Annotated[
+        str | None, typer.Option("--judge-model", help="Model of a judge at http://...")
     ] = None,
     mapping: Annotated[
         Path | None,
@@ -134,7 +142,8 @@ def run(
     )
     if per_component or waterfall:
         request.require_our_engine()
-    with connected(ctx, answerer=answerer, answer_model=answer_model) as assay:
+    given = {"answerer": answerer, "answer_model": answer_model, "judge_model": judge_model}
+    with connected(ctx, **given) as assay:
         refuse_remote(
             assay.settings,
             "assay eval run",
@@ -142,9 +151,8 @@ def run(
             mapping=mapping,
             run=run_file,
             resume=resume,
-            answerer=answerer,
-            answer_model=answer_model,
             publish=publish,
+            **given,
         )
         if publish and not prometheus.destinations(assay.settings):
             raise UsageError(
@@ -153,7 +161,7 @@ def run(
             )
         with evaluation_progress(assay.settings.color) as progress:
             try:
-                made = assay.evaluate(request, progress)
+                made = assay.carry_out(request, progress)
             except KeyboardInterrupt as stop:
                 for line in getattr(stop, "__notes__", ()):
                     note(f"note: {line}")
@@ -455,7 +463,7 @@ def tune(
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to maximise.")] = "nDCG@10",
     fusion_method: Annotated[
         Literal["rrf", "weighted", "both"],
-        typer.Option("--fusion-method", "--fusion", help="Which methods to try."),
+        typer.Option("--fusion-method", help="Which methods to try."),
     ] = "both",
     step: Annotated[
         float, typer.Option("--step", min=0.01, max=0.5, help="Step between weights.")

@@ -13,7 +13,7 @@
 #error "numbers would be rounded twice here; without this library they are not"
 #endif
 
-#define FORM 4         /* raised with every change of a signature or of what it means */
+#define FORM 5         /* raised with every change of a signature or of what it means */
 #define COLUMNS 6
 #define SPREAD UINT64_C(0x9E3779B97F4A7C15)
 #define EXACT (UINT64_C(1) << 53)
@@ -442,4 +442,54 @@ int64_t assay_best(const float *scores, int64_t size, int64_t k, float floor, fl
         rows[found++] = row;
     }
     return found;
+}
+
+/* The number of each wanted term among the sorted terms of a block, -1 where it is not there. Term
+   t lies between ends[t] and ends[t + 1] of the text; what is wanted ends where its end says. */
+void assay_find_terms(const uint8_t *text, const uint32_t *ends, int64_t count,
+                      const uint8_t *wanted, const uint32_t *wanted_ends, int64_t many,
+                      int32_t *found) {
+    uint32_t begin = 0;
+    for (int64_t at = 0; at < many; begin = wanted_ends[at++]) {
+        const uint8_t *key = wanted + begin;
+        uint32_t length = wanted_ends[at] - begin;
+        int64_t low = 0, high = count;
+        found[at] = -1;
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            uint32_t other = ends[middle + 1] - ends[middle];
+            int order = memcmp(text + ends[middle], key, other < length ? other : length);
+            if (order == 0) order = (other > length) - (other < length);
+            if (order == 0) {
+                found[at] = (int32_t)middle;
+                break;
+            }
+            if (order < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+    }
+}
+
+/* Add to each row's score what it has of a query's words: the postings of each term name a row and
+   a value of the term's field, which counts by the factor of the term; one after the other. Terms
+   below zero are not there. 1 where anything is outside: then the scores mean nothing. */
+int32_t assay_add_words(const int64_t *starts, int64_t columns, const uint16_t *rows,
+                        const uint16_t *codes, int64_t postings, const float *values, int64_t width,
+                        const int32_t *fields, const int32_t *terms, const float *factors,
+                        int64_t count, float *scores, int64_t size) {
+    for (int64_t at = 0; at < count; at++) {
+        if (terms[at] < 0) continue;
+        if (terms[at] >= columns) return 1;
+        int64_t place = starts[terms[at]], end = starts[terms[at] + 1];
+        if (place < 0 || end > postings) return 1;
+        const float *value = values + fields[at] * width;
+        float factor = factors[at];
+        for (; place < end; place++) {
+            if (rows[place] >= size || codes[place] >= width) return 1;
+            scores[rows[place]] += value[codes[place]] * factor;
+        }
+    }
+    return 0;
 }

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from assay import limits
 from assay.errors import FormatError
 from assay.evaluation import bundle as bundles
-from assay.evaluation.answers import answer_records, score_answers
+from assay.evaluation.answers import answer_records, answer_values, score_answers
 from assay.evaluation.chunker_match import (
     Archive,
     ChunkerMatch,
@@ -136,16 +136,23 @@ def side_of_run(
         documents=match.documents,
     )
     means: dict[str, float | None] = {str(m): scores[m] for m in ranking}
+    by_query: dict[str, dict[str, float | None]] = {str(m): scores.per_query(m) for m in ranking}
+    asked = [query.query_id for query in run.queries]
     if answers:
         records = answer_records(run.test_set, run.outcomes)
         outcomes = score_answers(records, answers)
         means |= {str(measure): outcome.value for measure, outcome in outcomes.items()}
+        values = answer_values(records, answers)
+        by_query |= {
+            str(measure): {name: found.get(name) for name in asked}
+            for measure, found in values.items()
+        }
     types = query_field(run.queries, "query_type")
     info, failed = run.info, len(run.failed) - len(run.unanswered)
     return Baseline(
         name=run.name,
         means=means,
-        per_query={str(m): scores.per_query(m) for m in ranking},
+        per_query=by_query,
         by_type={
             kind: {str(m): part[m] for m in ranking}
             for kind, part in (scores.by(types) if types else {}).items()
@@ -175,9 +182,12 @@ def side_of_run(
         latency=latency(run.outcomes),
         run_id=info.run_id,
         warnings=(
-            (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
-            if failed
-            else ()
+            *(
+                (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
+                if failed
+                else ()
+            ),
+            *run.test_set.cautions,
         ),
         provenance={
             "configuration": info.config_hash[:12],

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
-from assay.evaluation.answers import answer_records, answers_to_dict, score_answers
+from assay.evaluation.answers import (
+    answer_records,
+    answers_to_dict,
+    score_answers,
+    usual_answer_measures,
+)
 from assay.evaluation.chunker_match import judged_chunkers
-from assay.evaluation.defaults import ANSWER_MEASURES, RUN_MEASURES
 from assay.evaluation.documents import documents_of, doubts
 from assay.evaluation.outcomes import (
     Latency,
@@ -24,13 +28,14 @@ from assay.evaluation.returned import RANKED_BY_SCORE
 from assay.evaluation.scope import Scope, some
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.hits.live import repeats, repeats_kept
+from assay.measures.answers import AnswerRecord
 from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
-from assay.model.answers import Expect
+from assay.model.answers import Expect, Usage, added_usage
 from assay.model.codec import encode
-from assay.model.ranking import Match, falling
-from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo, Usage
+from assay.model.ranking import falling
+from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo
 from assay.model.scoring import MATCHED_BY, Scoring
 from assay.model.tabular import Records, Tabular
 from assay.model.testset import TestSet
@@ -39,7 +44,11 @@ from assay.plural import counted
 
 @dataclass(frozen=True, eq=False)
 class EvaluationResult(Tabular):
-    """The scores of one evaluation; values are unrounded until printed or stored."""
+    """The scores of one evaluation; values are unrounded until printed or stored.
+
+    ``info`` is the run that was kept, None where none was. ``notes`` are warnings of whoever ran
+    it: what is not in the index, for instance.
+    """
 
     name: str
     test_set: TestSet
@@ -49,10 +58,8 @@ class EvaluationResult(Tabular):
     scoring: Scoring = field(default_factory=Scoring)
     run_id: str | None = None
     cached: bool = False
-    chunker_versions: tuple[str, ...] = ()
-    kept: int | None = None  # results of each query at most; None: as many as came back
-    filters: tuple[str, ...] = ()
-    own_match: Match | None = None  # the rule of the run itself, where there is one
+    info: RunInfo | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, measure: Measure | str) -> float | None:
         """The mean of a measure: ``result["nDCG@10"]``."""
@@ -82,6 +89,22 @@ class EvaluationResult(Tabular):
     def usage(self) -> Usage | None:
         """What the queries cost together, as far as the system says so; None where it does not."""
         return usage_of(self.outcomes)
+
+    @cached_property
+    def judge_usage(self) -> Usage | None:
+        """What judging the answers took; None where it took nothing that anybody counts."""
+        return reduce(
+            added_usage, (one.judged.usage for one in self.outcomes if one.judged is not None), None
+        )
+
+    def answers_by(self, name: str) -> dict[str, dict[Measure, MeasureValue]]:
+        """What the answers scored, for each group of queries that share the value of a field."""
+        groups = query_field(self.test_set.queries, name)
+        records: dict[str, list[AnswerRecord]] = {}
+        for one in answer_records(self.test_set, self.outcomes):
+            if one.query_id in groups:
+                records.setdefault(groups[one.query_id], []).append(one)
+        return {group: score_answers(records[group], self.answers) for group in sorted(records)}
 
     @cached_property
     def scope(self) -> Scope:
@@ -128,6 +151,11 @@ class EvaluationResult(Tabular):
         return tuple(one.query_id for one in self.outcomes if RANKED_BY_SCORE in one.warnings)
 
     @property
+    def _unreadable(self) -> tuple[str, ...]:
+        judged = ((one.query_id, one.judged) for one in self.outcomes)
+        return tuple(name for name, said in judged if said is not None and said.unreadable)
+
+    @property
     def _repeated(self) -> str | None:
         """A sentence about results that repeat an earlier one of the same query."""
         found = [
@@ -155,10 +183,10 @@ class EvaluationResult(Tabular):
         asked_to_find = set(to_find).difference(self.scope.unasked)
         missed = tuple(query for query in self.empty if query in asked_to_find)
         said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
-        if self.filters:
+        if self.info is not None and self.info.filters:
             said.append(
-                f"searched with filters ({'; '.join(self.filters)}): what they leave out counts as "
-                "not found"
+                f"searched with filters ({'; '.join(self.info.filters)}): what they leave out "
+                "counts as not found"
             )
         for ids, of, what in (
             (broken, every, f"failed, counted as 0{searching}"),
@@ -173,25 +201,28 @@ class EvaluationResult(Tabular):
             (self._put_by_score, every, RANKED_BY_SCORE),
             (again, every, ASKED_AGAIN),
             (withheld, every, WITHHELD),
+            (self._unreadable, every, "judged in part: the judge said something unreadable"),
         ):
             if ids:
                 said.append(some(ids, len(of), what))
         said += filter(None, [self._repeated, self._cut_off, self._other_rule])
-        return [*said, *self.scores.summary.alarms(), *self._doubts, *self.test_set.overlap]
+        said += self.scores.summary.alarms()
+        return [*said, *self._doubts, *self.test_set.cautions, *self.notes]
 
     @property
     def _other_rule(self) -> str | None:
         """That the figures are not those of the run itself."""
-        own, here = self.own_match, self.scoring.match
-        if own is None or own is here:
+        if self.info is None or self.info.scoring.match is self.scoring.match:
             return None
+        own, here = self.info.scoring.match, self.scoring.match
         return f"matched {MATCHED_BY[here]} here; the run itself is scored {MATCHED_BY[own]}"
 
     @property
     def _cut_off(self) -> str | None:
         """Which measures look further down than what was kept."""
-        kept = self.kept
-        if kept is None:
+        config = {} if self.info is None else self.info.config
+        kept = config.get("kept", config.get("k"))
+        if not isinstance(kept, int):  # as many as came back
             return None
         deeper = [str(m) for m in self.scores.columns if m.cutoff is not None and m.cutoff > kept]
         if not deeper:
@@ -238,6 +269,7 @@ class EvaluationResult(Tabular):
             "cached": self.cached,
             "aggregates": plain["aggregates"],
             "answers": answers_to_dict(self.answers, self.scores.sampling.level),
+            **self._answers_by_group(),
             "latency_ms": self.latency.to_dict(),
             "usage": None if self.usage is None else encode(self.usage),
             **self.scope.counts,
@@ -251,10 +283,28 @@ class EvaluationResult(Tabular):
             "summary": plain["summary"],
             "sampling": plain["sampling"],
             "scoring": encode(self.scoring),
-            "chunker_versions": list(self.chunker_versions),
+            "chunker_versions": [] if self.info is None else list(self.info.chunker_versions),
             "judged_chunker_versions": self._judged_chunkers(),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
+
+    def _answers_by_group(self) -> dict[str, Any]:
+        """The answers of each type and speaker, and what judging took, where there are any."""
+        if not any(one.was_to_answer for one in self.outcomes):
+            return {}
+        level = self.scores.sampling.level
+        fields = {"query_type": "query_type", "speaker": "speaker_filter"}
+        by_field = {
+            f"answers_by_{name}": {
+                group: answers_to_dict(answers, level)
+                for group, answers in self.answers_by(field).items()
+            }
+            for name, field in fields.items()
+        }
+        judged = any(one.judged is not None for one in self.outcomes)
+        usage = self.judge_usage
+        told = {"judge_usage": None if usage is None else encode(usage)} if judged else {}
+        return {**by_field, **told}
 
     def records(self) -> Records:
         """A row for each query that is scored; the words of held-out queries are left out."""
@@ -306,7 +356,6 @@ def result_of(
     asked = parse_measures(usual if scoring.measures is None else scoring.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
-    answered = any(one.was_to_answer for one in outcomes)
     if expects_nothing(test_set):
         scores = no_scores(name, scoring.sampling)
     else:
@@ -328,7 +377,7 @@ def result_of(
         scores=scores,
         answers=score_answers(
             answer_records(test_set, outcomes),
-            of_answers or (ANSWER_MEASURES if answered else RUN_MEASURES),
+            of_answers or usual_answer_measures(outcomes),
         ),
         scoring=scoring,
         run_id=run_id,
@@ -353,14 +402,7 @@ def result_of_run(
         run_id=info.run_id,
         cached=cached,
     )
-    kept = info.config.get("kept", info.config.get("k"))
-    return replace(
-        result,
-        chunker_versions=info.chunker_versions,
-        filters=info.filters,
-        own_match=info.scoring.match,
-        kept=kept if isinstance(kept, int) else None,
-    )
+    return replace(result, info=info)
 
 
 def expects_nothing(test_set: TestSet) -> bool:

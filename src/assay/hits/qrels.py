@@ -48,8 +48,8 @@ QrelsInput: TypeAlias = Qrels | str | os.PathLike[str] | Mapping[str, Mapping[st
 def load_qrels(value: QrelsInput) -> Qrels:
     """Judgments from a file, a mapping, a data frame, three arrays, or as they are.
 
-    ``judgments = assay.qrels("qrels.txt")`` can be given to ``assay.score`` as often as there are
-    runs; the file is read once.
+    ``judgments = assay.load_qrels("qrels.txt")`` can be given to ``assay.score`` as often as there
+    are runs; the file is read once.
     """
     if isinstance(value, Qrels):
         return value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Collection
 from pathlib import Path
 
 from assay.errors import CorruptError
@@ -16,12 +15,12 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def describe(folder: Path, but: Collection[str] = ()) -> dict[str, list[int | str]]:
-    """The size and SHA-256 of every file in a folder, except ``but`` and lock files."""
+def describe(folder: Path) -> dict[str, list[int | str]]:
+    """The size and SHA-256 of every file in a folder."""
     return {
         path.name: [path.stat().st_size, digest(path)]
         for path in sorted(folder.iterdir())
-        if path.is_file() and not path.name.endswith(".lock") and path.name not in but
+        if path.is_file()
     }
 
 

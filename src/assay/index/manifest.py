@@ -19,8 +19,8 @@ from assay.digests import digest_of
 from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError
 
-FORMAT = 2
-OLDEST = 1  # whose words were cut in another way; the next writer cuts them anew
+FORMAT = 3
+OLDEST = 1  # up to 2 the words were kept in another way; the next writer cuts them anew
 NAME = "MANIFEST.json"
 LOOK_AGAIN_S = 1.0
 
@@ -41,12 +41,12 @@ class FileSet:
 class Manifest:
     """One generation. ``applied`` is the last change of the store that it includes.
 
-    ``words`` says how the words of ``bm25`` were cut (``index/bm25.py``).
+    ``bm25`` are the words of each segment, cut and kept as ``words`` says (``index/bm25.py``).
     """
 
     generation: int = 0
     applied: int = 0
-    bm25: FileSet | None = None
+    bm25: tuple[FileSet, ...] = ()
     segments: tuple[FileSet, ...] = ()
     dead: FileSet | None = None
     models: Mapping[str, str] = field(default_factory=dict)
@@ -56,7 +56,8 @@ class Manifest:
     @property
     def parts(self) -> tuple[FileSet, ...]:
         """Every folder of the generation."""
-        return tuple(part for part in (self.bm25, *self.segments, self.dead) if part is not None)
+        last = () if self.dead is None else (self.dead,)
+        return (*self.bm25, *self.segments, *last)
 
     @property
     def content(self) -> str:
@@ -136,7 +137,7 @@ def load(folder: Path) -> Manifest:
         raise CorruptError(f"{path} is not readable", hint="assay index rebuild") from None
     if not isinstance(content, dict) or content.pop("checksum", None) != _checksum(content):
         raise CorruptError(f"{path} was damaged", hint="assay index rebuild")
-    if content.pop("format", None) not in (OLDEST, FORMAT):
+    if content.pop("format", None) not in range(OLDEST, FORMAT + 1):
         raise StorageError(f"{path} has another format than {FORMAT}", hint="assay index rebuild")
     try:
         return _manifest(content)
@@ -152,9 +153,9 @@ def _manifest(content: dict[str, Any]) -> Manifest:
     made = Manifest(
         **{
             **content,
-            "bm25": _part(content["bm25"]),
-            "segments": tuple(FileSet(**part) for part in content["segments"]),
-            "dead": _part(content["dead"]),
+            "bm25": _parts(content["bm25"]),
+            "segments": _parts(content["segments"]),
+            "dead": next(iter(_parts(content["dead"])), None),
         }
     )
     numbers = [made.generation, made.applied, made.words, *(part.rows for part in made.parts)]
@@ -187,8 +188,10 @@ def part_folders(folder: Path) -> list[Path]:
     ]
 
 
-def _part(content: dict[str, Any] | None) -> FileSet | None:
-    return None if content is None else FileSet(**content)
+def _parts(content: dict[str, Any] | list[dict[str, Any]] | None) -> tuple[FileSet, ...]:
+    """File sets as they are written: several, one or none."""
+    every = content if isinstance(content, list) else [] if content is None else [content]
+    return tuple(FileSet(**one) for one in every)
 
 
 def _checksum(content: dict[str, Any]) -> str:

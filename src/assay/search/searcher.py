@@ -59,7 +59,7 @@ from assay.search.request import (
     check_names,
     without_components,
 )
-from assay.search.rerank import Reranked, Rerankers, depth, rerank
+from assay.search.rerank import Reranked, Rerankers, depth, rerank, share
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
 from assay.search.synonyms import Synonyms, rules_of
@@ -627,7 +627,8 @@ class Searcher:
         )
         if reranked.scores is None:
             return ranking, reranked
-        return ranking.reranked(dict(zip(keys, reranked.scores, strict=True))), reranked
+        judged = dict(zip(keys, reranked.scores, strict=True))
+        return ranking.reranked(judged, share(options, self._rerankers)), reranked
 
     async def _why(self, document: str, search: SearchInProgress) -> Why:
         prepared = await self._aprepare(search)

@@ -36,6 +36,8 @@ def lost(test_set: TestSet, form: str) -> list[str]:
         "the held-out part": test_set.held_out is not None,
         "which queries were skipped": bool(test_set.skipped),
         "expect: nothing": any(query.expect is Expect.NOTHING for query in queries),
+        "which queries are synthetic": bool(test_set.synthetic_ids),
+        "right answers": any(query.reference or query.nuggets for query in queries),
     }
     if form != "golden-list":
         kept["expect: refusal"] = any(query.expect is Expect.REFUSAL for query in queries)

@@ -14,6 +14,9 @@ A small YAML file says it; without one, the service is taken for another assay
     timeout_s: 10
     cost: usage.cost            # where the answer says what it cost, and how many tokens
     tokens: usage.total_tokens
+    answer: answer.text         # where a system that answers has its answer, what it cites,
+    citations: answer.sources   # and the text of each result
+    text: _source.text
 
 ``params`` instead of ``body`` goes into the address. Known in braces: ``query_text``,
 ``query_id``, ``k``, ``speaker``, ``ingestion_mode``; another name is refused, and ``{{name}}`` is
@@ -53,7 +56,11 @@ ASSAY_PARAMS: Mapping[str, str] = {
     "speaker": "{speaker}",
     "ingestion_mode": "{ingestion_mode}",
 }
-TEXTS = ("results", "id", "score", "doc_id", "cost", "tokens")
+TEXTS = (
+    *("results", "id", "score", "doc_id", "cost", "tokens"),
+    *("answer", "citations", "text", "refusal_reason"),
+)
+OF_ANSWERS = ("answer", "citations", "text", "refusal_reason")
 FILLED = ("headers", "params", "body")
 NAMES = ("query_text", "query_id", "k", "speaker", "ingestion_mode")
 """What a mapping may name in braces."""
@@ -75,6 +82,10 @@ class HttpMapping:
     timeout_s: float = TIMEOUT_S
     cost: str | None = None
     tokens: str | None = None
+    answer: str | None = None
+    citations: str | None = None
+    text: str | None = None
+    refusal_reason: str | None = None
 
     def __post_init__(self) -> None:
         for part in FILLED:
@@ -83,7 +94,8 @@ class HttpMapping:
     def to_dict(self) -> dict[str, Any]:
         """What can change an answer, as plain values; headers may hold secrets and stay out."""
         names = ("method", "params", "body", "results", "id", "score", "doc_id", "rank_by")
-        return {name: getattr(self, name) for name in names}
+        told = {name: value for name in OF_ANSWERS if (value := getattr(self, name)) is not None}
+        return {**{name: getattr(self, name) for name in names}, **told}
 
 
 KEYS = tuple(each.name for each in fields(HttpMapping))
@@ -154,14 +166,24 @@ def read_answer(data: bytes, mapping: HttpMapping) -> dict[str, Any]:
                 "id": at(one, mapping.id),
                 "score": at(one, mapping.score) if mapping.score else None,
                 "doc_id": at(one, mapping.doc_id) if mapping.doc_id else None,
+                "text": at(one, mapping.text) if mapping.text else None,
             }
             for one in listed
         ],
+        **_said(content, mapping),
         "rank_by": mapping.rank_by,
         "degraded": at(content, "degraded") is True,
         "cost": at(content, mapping.cost) if mapping.cost else None,
         "tokens": at(content, mapping.tokens) if mapping.tokens else None,
     }
+
+
+def _said(content: Any, mapping: HttpMapping) -> dict[str, Any]:
+    """The answer of a system that answers, where the mapping says that it does."""
+    if mapping.answer is None:
+        return {}
+    places = {name: getattr(mapping, name) for name in ("answer", "citations", "refusal_reason")}
+    return {name: at(content, path) if path else None for name, path in places.items()}
 
 
 def _known(query: GoldenQuery, k: int) -> dict[str, Any]:

@@ -15,6 +15,8 @@ SEALED = (
     "annotation_items",
     "annotation_grades",
     "annotation_decisions",
+    "judge_opinions",
+    "claim_grades",
 )
 
 
