@@ -524,6 +524,7 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
             f"{a.name} and {b.name} have no query in common", hint="compare runs of one test set"
         )
     warnings += [] if crossed else _corpus_warnings(a, b)
+    warnings += dict.fromkeys((*a.test_set.cautions, *b.test_set.cautions))
     skipped = tuple(one for one in b.scope.skipped if one in set(a.scope.skipped))
     return Common(queries, of_a, tuple(warnings), skipped)
 

@@ -73,6 +73,7 @@ def _query(query: GoldenQuery) -> dict[str, Any]:
         "group": query.group,
         "reference": query.reference,
         "nuggets": [{"text": one.text, "vital": one.vital} for one in query.nuggets],
+        **({"synthetic": query.synthetic} if query.synthetic else {}),
     }
 
 
@@ -100,4 +101,5 @@ def _golden(entry: Mapping[str, Any]) -> GoldenQuery:
         group=entry["group"],
         reference=entry.get("reference"),
         nuggets=tuple(Nugget(one["text"], one["vital"]) for one in entry.get("nuggets", ())),
+        synthetic=entry.get("synthetic"),
     )

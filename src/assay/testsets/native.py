@@ -49,6 +49,7 @@ QUERY_KEYS = (
     "group",
     "reference",
     "nuggets",
+    "synthetic",
 )
 NUGGET_KEYS = ("text", "vital")
 JUDGMENT_KEYS = ("doc_id", "chunk_id", "grade", "relevant", "spans", "level")
@@ -112,6 +113,7 @@ def read_query(node: Node, draft: DraftSet, number: int, *, binary: bool) -> Dra
         row.optional("group"),
         row.optional("reference"),
         tuple(filter(None, (_nugget(item, row) for item in row.items("nuggets")))),
+        row.optional("synthetic"),
     )
     listed = node.get("relevant_docs")
     whole = len(kept) == len(judged) and (is_null(listed) or isinstance(listed, SequenceNode))

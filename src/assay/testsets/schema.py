@@ -124,6 +124,10 @@ def _query() -> dict[str, Any]:
             },
             "reference": _text("A right answer in full."),
             "nuggets": {"type": "array", "items": _nugget()},
+            "synthetic": {
+                "type": ["string", "null"],
+                "description": "Nobody asked this: the passage that it was made from.",
+            },
             "notes": _text("A line for people."),
         },
         ("query_id", "query_text"),
