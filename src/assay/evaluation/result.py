@@ -34,7 +34,7 @@ from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect, Usage, added_usage
 from assay.model.codec import encode
-from assay.model.ranking import Match, falling
+from assay.model.ranking import falling
 from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo
 from assay.model.scoring import MATCHED_BY, Scoring
 from assay.model.tabular import Records, Tabular
