@@ -91,7 +91,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", default="entailment")
-    parser.add_argument("--home", default="/tmp/assay-invented")  # noqa: S108
+    parser.add_argument("--home", default="/tmp/assay-invented")
     given = parser.parse_args()
     cases = load()
     with Workspace(configure({"home": given.home})) as workspace:

@@ -3,9 +3,9 @@
 Each run of the experiment is a way to judge what ``systems`` (runs of others) have among their
 first ten results. Its ``order`` is ``depth`` (first results first), ``random``, or ``active``,
 drawn by how much systems differ (``annotation/active.py``). ``unjudged`` results count as
-``irrelevant``, or as their ranks suggest (``expected``). Judgments are those of the collection; ``tau at N%`` is
-Kendall's tau, over pairs of systems, between their order by nDCG@10 of all judgments and their
-order once N % is judged, as a mean of ``SEEDS`` draws.
+``irrelevant``, or as their ranks suggest (``expected``). Judgments are those of the collection;
+``tau at N%`` is Kendall's tau, over pairs of systems, between their order by nDCG@10 of all
+judgments and their order once N % is judged, as a mean of ``SEEDS`` draws.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def kendall(truth: Mapping[str, float], other: Mapping[str, float]) -> float:
 
 def _ndcg(ranked: Ranked, qrels: Qrels) -> float:
     run = {query: list(ranked.get(query, ()))[:DEPTH] for query in qrels.queries}
-    return float(assay.score(qrels, run, ["nDCG@10"])["nDCG@10"])
+    found = assay.score(qrels, run, ["nDCG@10"])["nDCG@10"]
+    return 0.0 if found is None else found
 
 
 def _pooled(systems: Mapping[str, Ranked], qrels: Qrels) -> list[Item]:

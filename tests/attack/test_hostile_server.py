@@ -32,7 +32,7 @@ VERBS: dict[str, Callable[[Client], Any]] = {
     "write": lambda client: client.write_index(),
     "documents": lambda client: client.documents(),
     "document": lambda client: client.document("d1"),
-    "delete": lambda client: client.delete_documents(["d1"]),
+    "delete": lambda client: client.delete(["d1"]),
     "models": lambda client: client.models(),
     "sets": lambda client: client.test_sets(),
     "places": lambda client: client.archived(["c"], frozenset()),

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
