@@ -14,7 +14,6 @@ from pathlib import Path
 
 import yaml
 
-from assay.app.workspace import Workspace
 from assay.evaluation.answers import answer_values
 from assay.evaluation.defaults import JUDGED_MEASURES
 from assay.evaluation.verdicts import judge_answer
@@ -25,7 +24,7 @@ from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
 from assay.model.judges import Judge
 from assay.model.testset import GoldenQuery, Nugget
-from assay.settings import configure
+from reproduce.judges import shipped
 
 FILE = Path(__file__).with_name("invented.yaml")
 KINDS = ("right", "wrong_number", "wrong_drug", "false_sentence", "no_citation", "other_citation")
@@ -91,14 +90,11 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", default="entailment")
-    parser.add_argument("--home", default="/tmp/assay-invented")
     given = parser.parse_args()
-    cases = load()
-    with Workspace(configure({"home": given.home})) as workspace:
-        judge = workspace.judge(given.judge)
-        started = time.process_time()
-        found = caught(judge, cases)
-        spent = time.process_time() - started
+    cases, judge = load(), shipped(given.judge)
+    started = time.process_time()
+    found = caught(judge, cases)
+    spent = time.process_time() - started
     shown = ("Groundedness", *CATCHING, "Correctness", "any")
     print(f"| answers (10 of each) | {' | '.join(shown)} |")
     print(f"|---{'|---' * len(shown)}|")

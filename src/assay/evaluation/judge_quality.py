@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from assay.errors import AgreementError, UsageError
 from assay.evaluation.scores import ends, rounded, shown
@@ -176,7 +177,8 @@ def claim_key(question: str, claim: str, passages: Sequence[str]) -> str:
 def sampled(rows: Sequence[ClaimRow], answers: int, seed: int) -> list[ClaimRow]:
     """The claims of some answers, drawn at random; answers stay whole."""
     names = list(dict.fromkeys(row.query_id for row in rows))
-    chosen = set(random.Random(seed).sample(names, min(answers, len(names))))
+    drawn = np.random.default_rng(seed).permutation(len(names))[:answers]
+    chosen = {names[at] for at in drawn.tolist()}
     return [row for row in rows if row.query_id in chosen]
 
 
