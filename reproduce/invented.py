@@ -1,6 +1,6 @@
 """Which measure catches which kind of invented answer?
 
-``python -m reproduce.invented [--judge words]`` judges the fifty answers of ``invented.yaml`` and
+``python -m reproduce.invented [--judge words]`` judges the fifty answers of ``cases/invented.yaml`` and
 the ten true ones. An answer is caught by a measure that is below 1 for it; of the true ones that is
 a false alarm.
 """
@@ -26,7 +26,7 @@ from assay.model.judges import Judge
 from assay.model.testset import GoldenQuery, Nugget
 from reproduce.judges import shipped
 
-FILE = Path(__file__).with_name("invented.yaml")
+FILE = Path(__file__).parent / "cases" / "invented.yaml"
 KINDS = ("right", "wrong_number", "wrong_drug", "false_sentence", "no_citation", "other_citation")
 MEASURES = parse_measures(f"Groundedness CitationCoverage {JUDGED_MEASURES}")
 IDS = ("source", "other")
