@@ -1,8 +1,8 @@
 """Which measure catches which kind of invented answer?
 
-``python -m reproduce.invented [--judge words]`` judges the fifty answers of ``cases/invented.yaml`` and
-the ten true ones. An answer is caught by a measure that is below 1 for it; of the true ones that is
-a false alarm.
+``python -m reproduce.invented [--judge words]`` judges the fifty answers of ``cases/invented.yaml``
+and the ten right ones. An answer is caught by a measure that is below 1 for it; of the right ones
+that is a false alarm.
 """
 
 from __future__ import annotations
