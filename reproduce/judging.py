@@ -3,9 +3,9 @@
 Each run of the experiment is a way to judge what ``systems`` (runs of others) have among their
 first ten results. Its ``order`` is ``depth`` (first results first), ``random``, or ``active``,
 drawn by how much systems differ (``annotation/active.py``). ``unjudged`` results count as
-``irrelevant``, or as their ranks suggest (``expected``). Judgments are those of the collection; ``tau at N%`` is
-Kendall's tau, over pairs of systems, between their order by nDCG@10 of all judgments and their
-order once N % is judged, as a mean of ``SEEDS`` draws.
+``irrelevant``, or as their ranks suggest (``expected``). Judgments are those of the collection;
+``tau at N%`` is Kendall's tau, over pairs of systems, between their order by nDCG@10 of all
+judgments and their order once N % is judged, as a mean of ``SEEDS`` draws.
 """
 
 from __future__ import annotations
