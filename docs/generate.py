@@ -96,9 +96,6 @@ def configuration_page() -> str:
         )
         for one in SETTINGS.values()
     ]
-    older = ", ".join(
-        f"{code(alias)} is {code(one.name)}" for one in SETTINGS.values() for alias in one.aliases
-    )
     return "\n".join(
         (
             "# Settings\n",
@@ -109,8 +106,7 @@ def configuration_page() -> str:
             "these. A secret comes from the environment only and is never shown. What is marked "
             "*trusted* holds from a file only if the file was named (`--config FILE`, "
             "`ASSAY_CONFIG`) or trusted (`assay config trust`), since it could run code, give "
-            "secrets away or write files. "
-            f"Older names still work: {older}.\n",
+            "secrets away or write files.\n",
             table(("setting", "default", "meaning", "allowed", "results", "trusted"), rows),
         )
     )
@@ -311,7 +307,7 @@ def python_page() -> str:
     both = [name for name in dir(Client) if _is_verb(assay.Workspace, name)]
     options = [
         (
-            ", ".join(map(code, (one.name, *one.aliases))),
+            code(one.name),
             _default(one.default),
             _plain(one.kind.form),
             _plain(one.help),

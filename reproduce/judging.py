@@ -90,7 +90,8 @@ def kendall(truth: Mapping[str, float], other: Mapping[str, float]) -> float:
 
 def _ndcg(ranked: Ranked, qrels: Qrels) -> float:
     run = {query: list(ranked.get(query, ()))[:DEPTH] for query in qrels.queries}
-    return float(assay.score(qrels, run, ["nDCG@10"])["nDCG@10"])
+    found = assay.score(qrels, run, ["nDCG@10"])["nDCG@10"]
+    return 0.0 if found is None else found
 
 
 def _pooled(systems: Mapping[str, Ranked], qrels: Qrels) -> list[Item]:

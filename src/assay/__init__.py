@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from assay.evaluation.significance import Comparison, compare
     from assay.evaluation.systems import RetrievalSystem, system
     from assay.hits.qrels import load_qrels
-    from assay.hits.qrels import load_qrels as qrels
     from assay.measures.answers import AnswerRecord
     from assay.measures.base import Measure
     from assay.measures.parse import parse_measure, parse_measures
@@ -91,7 +90,6 @@ _HOMES = {
     "parse_measure": "measures.parse",
     "parse_measures": "measures.parse",
     "Protocol": "evaluation.score",
-    "qrels": "hits.qrels",
     "Qrels": "model.judgments",
     "RankBy": "model.ranking",
     "Result": "model.ranking",
@@ -114,7 +112,7 @@ _HOMES = {
     "Workspace": "app.workspace",
     "system": "evaluation.systems",
 }
-_NAMES_THERE = {"open": "open_workspace", "qrels": "load_qrels"}
+_NAMES_THERE = {"open": "open_workspace"}
 
 # without open: a star import must not hide Python's own
 __all__ = [
@@ -170,7 +168,6 @@ __all__ = [
     "load_test_set",
     "parse_measure",
     "parse_measures",
-    "qrels",
     "score",
     "score_answers",
     "score_many",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from assay.app.comparison import AbTest
@@ -35,20 +36,11 @@ def evaluation(made: Evaluated | EvaluationResult, *, per_query: bool = True) ->
     mlflow = import_optional("mlflow")
     if isinstance(made, EvaluationResult):
         _result(mlflow, made, "", per_query=per_query)
-        return
-    for name, one in (made.modes or {"": made.runs[0]}).items():
-        info = one.info
-        prefix = f"{name}/" if name else ""
-        config = {f"{prefix}{key}": value for key, value in info.config.items()}
-        mlflow.log_params(_parameters({**config, f"{prefix}part": info.part}))
-        mlflow.set_tags(
-            {
-                f"{prefix}assay.run_id": info.run_id,
-                f"{prefix}assay.configuration": info.config_hash,
-                f"{prefix}assay.commit": info.commit_hash,
-            }
-        )
-        _result(mlflow, one.result, prefix, per_query=per_query)
+    elif made.modes:
+        for name, one in made.modes.items():
+            _result(mlflow, replace(one.result, info=one.info), f"{name}/", per_query=per_query)
+    else:
+        _result(mlflow, made.result, "", per_query=per_query)
 
 
 def ab(tested: AbTest) -> None:
@@ -83,6 +75,16 @@ def gate(report: GateReport) -> None:
 
 
 def _result(mlflow: Any, result: EvaluationResult, prefix: str, *, per_query: bool) -> None:
+    if (info := result.info) is not None:
+        config = {f"{prefix}{key}": value for key, value in info.config.items()}
+        mlflow.log_params(_parameters({**config, f"{prefix}part": info.part}))
+        mlflow.set_tags(
+            {
+                f"{prefix}assay.run_id": info.run_id,
+                f"{prefix}assay.configuration": info.config_hash,
+                f"{prefix}assay.commit": info.commit_hash,
+            }
+        )
     found: dict[str, float | None] = {}
     for measure in result.scores.measures:
         interval = result.scores.interval(measure)

@@ -652,10 +652,10 @@ def is_switch(kind: Kind) -> bool:
 class Option:
     """One option.
 
-    ``name`` is what it is called on every surface, ``attribute`` the field that holds it,
-    ``aliases`` are older names that are still understood. ``setting`` says whether ``assay.yaml``
-    and the environment may hold its default, ``per_request`` whether a single search may name it:
-    how long to wait is decided by whoever runs the service.
+    ``name`` is what it is called on every surface, ``attribute`` the field that holds it.
+    ``setting`` says whether ``assay.yaml`` and the environment may hold its default,
+    ``per_request`` whether a single search may name it: how long to wait is decided by whoever
+    runs the service.
     """
 
     name: str
@@ -663,7 +663,6 @@ class Option:
     kind: Kind
     default: Any
     help: str
-    aliases: tuple[str, ...] = ()
     setting: bool = False
     per_request: bool = True
     changes_results: bool = True
@@ -696,13 +695,12 @@ def option(
     help: str,  # noqa: A002 - the word of every command line
     *,
     name: str = "",
-    aliases: tuple[str, ...] = (),
     setting: bool = False,
     per_request: bool = True,
     changes_results: bool = True,
 ) -> Any:
     """A field of a dataclass that is an option."""
-    about = Option(name, "", kind, default, help, aliases, setting, per_request, changes_results)
+    about = Option(name, "", kind, default, help, setting, per_request, changes_results)
     if isinstance(default, Mapping):
         return field(default_factory=lambda: dict(default), metadata={"option": about})
     return field(default=default, metadata={"option": about})

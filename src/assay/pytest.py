@@ -168,7 +168,7 @@ def _check(config: pytest.Config, wanted: Wanted) -> Checked:
         part=wanted.part,
         use_cache=wanted.retriever is None if wanted.use_cache is None else wanted.use_cache,
     )
-    made = workspace.evaluate(request).runs[0]
+    made = workspace.carry_out(request).runs[0]
     run = made.info
     if config.getoption("--assay-tag-baseline"):
         if wanted.baseline.endswith(".json"):

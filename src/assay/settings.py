@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay import limits
 from assay.encode.catalog import DEFAULT_ENCODERS
-from assay.errors import ConfigError, MissingFileError, UsageError
+from assay.errors import AssayError, ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.model.ranking import CHUNK_SEPARATOR
 from assay.model.sampling import Sampling
@@ -41,6 +41,7 @@ from assay.options import (
     WeightsBy,
     Whole,
 )
+from assay.plain_file import read_plain
 from assay.search.request import (
     BUILT_IN_SYNONYMS,
     COMPONENTS,
@@ -92,7 +93,6 @@ class Setting:
     help: str
     changes_results: bool = True
     secret: bool = False
-    aliases: tuple[str, ...] = ()
     guard: str = ""
     guard_addresses: bool = False
 
@@ -435,7 +435,10 @@ class Settings:
         return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
 
 
-_LATER = ("group_by", "collapse", "chunk_separator", "type_weights", "own_components")
+_LATER = (
+    *("group_by", "collapse", "chunk_separator", "type_weights", "own_components"),
+    "rerank_share",
+)
 
 
 def _table() -> dict[str, Setting]:
@@ -456,7 +459,6 @@ _OF_SEARCH = {
         one.kind.write(one.default),
         one.help[0].lower() + one.help[1:].rstrip("."),
         one.changes_results,
-        aliases=one.aliases,
         guard=_IS_SENT_TO if name == "reranker" else "",
         guard_addresses=name == "reranker",
     )
@@ -464,13 +466,12 @@ _OF_SEARCH = {
     if one.setting
 }
 SETTINGS: dict[str, Setting] = _table()
-_ALIASES = {other: name for name, row in SETTINGS.items() for other in row.aliases}
 
 
 def overriding(row: Setting) -> Option:
     """The option of a command or request that wins over a setting; None leaves it as it is."""
     text = f"{row.help[0].upper()}{row.help[1:]}."
-    return Option(row.name, row.name, Maybe(row.kind, none=()), None, text, row.aliases)
+    return Option(row.name, row.name, Maybe(row.kind, none=()), None, text)
 
 
 def configure(
@@ -587,7 +588,7 @@ def _place(origin: str) -> str:
 
 def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
     """Variables that look like settings and are none, each with the name it resembles."""
-    known = {_variable(name) for name in (*SETTINGS, *_ALIASES)} | OF_TESTS | {CONFIG_VARIABLE}
+    known = {_variable(name) for name in SETTINGS} | OF_TESTS | {CONFIG_VARIABLE}
     others = sorted(name for name in environ if name.startswith("ASSAY_") and name not in known)
     guesses = {name: _nearest(name.removeprefix("ASSAY_").lower(), SETTINGS) for name in others}
     return {name: SETTINGS[guess].env if guess else None for name, guess in guesses.items()}
@@ -601,11 +602,10 @@ def _variable(name: str) -> str:
 
 
 def _known(name: str) -> str:
-    """The name of a setting, also from an older one; an unknown one is refused."""
-    found = _ALIASES.get(name, name)
-    if found not in SETTINGS:
+    """The name of a setting; an unknown one is refused."""
+    if name not in SETTINGS:
         raise ConfigError(f"{name} is not a setting", hint=_suggestion(name))
-    return found
+    return name
 
 
 def _suggestion(word: str) -> str:
@@ -628,10 +628,8 @@ def _from_flag(row: Setting, given: object, folder: Path) -> _Found:
 
 
 def _from_environment(row: Setting, environ: Mapping[str, str], folder: Path) -> _Found:
-    for name in (row.name, *row.aliases):
-        if text := environ.get(_variable(name)):
-            return _checked(row, text, _variable(name), folder), f"env {_variable(name)}"
-    return None
+    text = environ.get(row.env)
+    return (_checked(row, text, row.env, folder), f"env {row.env}") if text else None
 
 
 def _from_file(row: Setting, node: ScalarNode | None, path: Path | None) -> _Found:
@@ -698,17 +696,14 @@ def _read_file(path: Path) -> dict[str, ScalarNode]:
         raise ConfigError(f"{path}:{root.line}: the file must hold lines such as 'seed: 42'")
     found: dict[str, ScalarNode] = {}
     for key, node in root.entries:
-        name = _ALIASES.get(key.text, key.text)
-        if name in found:
-            raise ConfigError(f"{path}:{key.line}: {key.text} sets {name}, which is set already")
-        found[name] = _entry(path, key, node)
+        found[key.text] = _entry(path, key, node)
     return found
 
 
 def _entry(path: Path, key: ScalarNode, node: Node) -> ScalarNode:
     from assay.strict_yaml import ScalarNode, one_line
 
-    row = SETTINGS.get(_ALIASES.get(key.text, key.text))
+    row = SETTINGS.get(key.text)
     if row is None:
         raise ConfigError(
             f"{path}:{key.line}: {key.text!r} is not a setting", hint=_suggestion(key.text)
@@ -740,9 +735,10 @@ def mask(text: str) -> str:
 def _content(path: Path) -> str:
     """A checksum of the file; its name where it cannot be read, which a search then refuses."""
     try:
-        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-    except OSError:
+        data = read_plain(path, limits.MAX_SYNONYM_BYTES)
+    except AssayError:
         return str(path)
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def _plain(value: Any) -> Any:

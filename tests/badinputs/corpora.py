@@ -85,7 +85,7 @@ CASES: tuple[Entry, ...] = (
     accepted("id-twice-same/note", as_corpus, SOUND * 2, "d1 again, the same as at input.jsonl:1"),
     refused(
         "id-twice-other", as_corpus, SOUND + row(text="another"),
-        "input.jsonl:2: the document d1 has a different title or text at input.jsonl:1",
+        "input.jsonl:2: the document d1 has another title, text or metadata at input.jsonl:1",
     ),
     refused("text-missing", as_corpus, SOUND + '{"doc_id": "d2"}\n', "input.jsonl:2: "),
     refused("text-empty", as_corpus, row(text=""), "input.jsonl:1: "),

@@ -188,7 +188,7 @@ def test_the_theme_is_remembered(look: Look) -> None:
     [
         "/search?q=evil+headache&k=20",
         "/search?q=%3Cscript%3Ewindow.broken%3D1%3C%2Fscript%3E+headache",
-        "/search?q=dose+table&tables=only",
+        "/search?q=dose+table&is_table=on",
         "/search?q=x&section=%22%3E%3Cscript%3Ewindow.broken%3D1%3C%2Fscript%3E",
         "/compare?a=run_a&b=run_b&text=%22%3E%3Cimg+src%3Dx+onerror%3Dwindow.broken%3D1%3E",
         "/compare/query?a=run_a&b=run_b&query=evil",

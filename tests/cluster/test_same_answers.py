@@ -1,7 +1,7 @@
 """Does a cluster answer every kind of query as the embedded index does?
 
 Both engines get the same documents and vectors. Order may differ where scores are closer than the
-tolerance: BM25 weighs codes by the chunks that have any code (Lucene) or by all (tantivy), SPLADE's
+tolerance: BM25 weighs codes by the chunks that have any code (Lucene) or by all (here), SPLADE's
 weights have nine bits, fused scores follow from the ranks.
 """
 
@@ -312,7 +312,7 @@ def test_deletes_and_replacements_show_in_the_next_answer(
         before = workspace.search("siltuximab", **asked)
         assert before.results[0].chunk.doc_id == "note-il6-joined"
         assert workspace.search("siltuximab", **asked).cached
-        workspace.delete_documents(["note-il6-joined"])
+        workspace.delete(["note-il6-joined"])
         after = workspace.search("siltuximab", **asked)
         assert not after.cached
         assert "note-il6-joined" not in {hit.chunk.doc_id for hit in after.results}

@@ -54,11 +54,12 @@ def judge(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Judge]:
         yield KeptJudge(WordJudge(), store)
         store.close()
     else:
-        yield {
+        others: dict[str, Judge] = {
             "words": WordJudge(),
             "callable": CallableJudge(by_length),
             "entailment": EntailmentJudge(Shared()),
-        }[request.param]
+        }
+        yield others[request.param]
 
 
 def test_the_contract_is_kept(judge: Judge) -> None:

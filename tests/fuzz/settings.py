@@ -36,7 +36,7 @@ MEASURES = (
 )
 CONFIG = (
     b"home: .assay\nmeasures: nDCG@10 MRR\nconfidence: 0.95\nresamples: 1000\nseed: 7\n"
-    b"weights: bm25=0.3,dense=0.7\nfusion: rrf\ncomponents: bm25,dense\n"
+    b"weights: bm25=0.3,dense=0.7\nfusion_method: rrf\ncomponents: bm25,dense\n"
 )
 MAPPING = (
     b"method: POST\nheaders: {X-Key: a}\nbody: {query: '{query_text}', size: '{k}'}\n"
@@ -201,14 +201,14 @@ def read_weights_file(path: Path, rng: random.Random) -> str:
 def _manifest() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         part = FileSet("bm25-1", 3, {"meta.json": [12, "ab"]})
-        save(Path(folder), Manifest(2, 7, part, (part,), None, {"dense": "m"}, {"chunks": 3}))
+        save(Path(folder), Manifest(2, 7, (part,), (part,), None, {"dense": "m"}, {"chunks": 3}))
         return (Path(folder) / "MANIFEST.json").read_bytes()
 
 
 HARNESSES = (
     Harness("names", "measures.parse, weights, gate limits, schedules", "typed by people, sent over HTTP",
             read_names, (MEASURES, b"bm25=0.3,dense=0.7", b"Recall@10=5% nDCG@10=0.02",
-                         b"nightly=0 3 * * * small", b"fusion=rrf,k=10,bm25:0.3")),
+                         b"nightly=0 3 * * * small", b"fusion_method=rrf,k=10,bm25:0.3")),
     Harness("config", "settings, strict_yaml", "found in any parent folder", read_config,
             (CONFIG,), "assay.yaml"),
     Harness("mapping", "retrievers.http_mapping", "written for other services", read_mapping, (MAPPING,)),

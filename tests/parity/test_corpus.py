@@ -61,8 +61,8 @@ def settings(environ: None, tmp_path_factory: pytest.TempPathFactory) -> Setting
     folder = tmp_path_factory.mktemp("parity")
     found = configure({"home": folder / "home"})
     with Workspace(found) as workspace:
-        workspace.add_documents(ROWS)
-        workspace.add_documents(
+        workspace.add(ROWS)
+        workspace.add(
             [
                 {
                     "doc_id": "table",
@@ -150,12 +150,12 @@ def test_documents_come_in_and_go(
     here: Assay, there: Assay, near: Shown, far: Shown, http: Shown
 ) -> None:
     new = [{"doc_id": "new", "text": "zolmitriptan"}, {"doc_id": "other", "text": "sumatriptan"}]
-    added = settled(encode(here.add_documents(new, profile="text")))
+    added = settled(encode(here.add(new, profile="text")))
     assert added["added"] == 2
-    deleted = settled(encode(here.delete_documents(["new", "other"])))
+    deleted = settled(encode(here.delete(["new", "other"])))
     assert (deleted["deleted"], deleted["chunks"]) == (2, 2)
-    assert settled(encode(there.add_documents(new, profile="text"))) == added
-    assert settled(encode(there.delete_documents(["new", "other", "new"]))) == deleted
+    assert settled(encode(there.add(new, profile="text"))) == added
+    assert settled(encode(there.delete(["new", "other", "new"]))) == deleted
     frame = polars.DataFrame([{"nr": row["doc_id"], "note": row["text"]} for row in new])
     for way in (here, there):
         assert settled(encode(way.add(iter(new), profile="text"))) == added
@@ -168,7 +168,7 @@ def test_documents_come_in_and_go(
     ids = {"doc_ids": ["new", "other"]}
     assert settled(http("POST", "/v1/documents/delete", json=ids)) == deleted
     for command in (near, far):
-        here.add_documents(new, profile="text")
+        here.add(new, profile="text")
         assert settled(command("corpus", "delete", "new", "other")) == deleted
 
 
@@ -179,7 +179,7 @@ def test_a_file_is_read_as_a_request_is(settings: Settings, tmp_path: Path, near
     with Workspace(settings) as workspace:
         options = {"format": "jsonl", "profile": "text", "skip_empty": True, "index": False}
         wanted = encode(workspace.ingest(file, **options))
-        workspace.delete_documents(["n1"])
+        workspace.delete(["n1"])
     flags = ("--format", "jsonl", "--profile", "text", "--skip-empty", "--no-index")
     assert settled(near("ingest", str(file), *flags)) == settled(wanted)
     assert (wanted["added"], wanted["generation"]) == (1, None)
@@ -200,8 +200,8 @@ def test_broken_documents_are_passed_over_on_request(
     ]
     for way in (here, there):
         with pytest.raises(assay.AssayError, match="no doc_id"):
-            way.add_documents(rows)
-        made = encode(way.add_documents(rows, keep_going=True))
+            way.add(rows)
+        made = encode(way.add(rows, keep_going=True))
         assert (made["added"] + made["unchanged"], made["failed"]) == (1, 2)
         assert made["problems"] == problems
     refused = http("POST", "/v1/documents", json={"documents": rows})
@@ -222,7 +222,7 @@ def test_broken_documents_are_passed_over_on_request(
         f"{file}:2: no doc_id",
         f"{file}:3: text is int, but text is expected",
     ]
-    here.delete_documents(["k1"])
+    here.delete(["k1"])
 
 
 def test_an_unknown_document_is_refused_and_nothing_is_deleted(
@@ -234,7 +234,7 @@ def test_an_unknown_document_is_refused_and_nothing_is_deleted(
         with pytest.raises(assay.AssayError, match=message):
             way.document("nowhere")
         with pytest.raises(assay.AssayError, match=message):
-            way.delete_documents(["d01", "nowhere"])
+            way.delete(["d01", "nowhere"])
     for command in (near, far):
         for arguments in (("show", "nowhere"), ("delete", "d01", "nowhere")):
             assert message in command("corpus", *arguments)["error"]["message"]

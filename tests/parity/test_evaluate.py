@@ -135,12 +135,12 @@ def ways(home: Path, address: str, capsys: pytest.CaptureFixture[str]) -> dict[s
 
     def python(wanted: dict[str, Any]) -> dict[str, Any]:
         with open_workspace(home) as workspace:
-            made = workspace.evaluate(request_of(home, wanted))
+            made = workspace.carry_out(request_of(home, wanted))
         return made.to_dict(per_query=bool(wanted.get("per_query")))
 
     def client(wanted: dict[str, Any]) -> dict[str, Any]:
         with Client(address) as service:
-            made = service.evaluate(request_of(home, wanted))
+            made = service.carry_out(request_of(home, wanted))
         return made.to_dict(per_query=bool(wanted.get("per_query")))
 
     def command(*where: str) -> Ask:
@@ -283,7 +283,7 @@ def test_two_configurations_are_timed_in_turn_on_every_surface(
 def test_runs_are_not_timed_unless_that_is_asked_for(home: Path, address: str) -> None:
     with Client(address) as service:
         first, second = (
-            service.evaluate(request_of(home, {"depth": depth})).runs[0].info.run_id
+            service.carry_out(request_of(home, {"depth": depth})).runs[0].info.run_id
             for depth in (5, 6)
         )
         usual = comparison.ab(service, AbRequest(first, second)).result

@@ -28,7 +28,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     home = tmp_path_factory.mktemp("mcp") / "home"
     found = configure({"home": home, **WORDS_ONLY})
     with Workspace(found) as workspace:
-        workspace.add_documents(ROWS)
+        workspace.add(ROWS)
     return found
 
 

@@ -53,14 +53,14 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "a switch": {"is_table": False, "per_type_weights": True},
 }
 FLAGS = {
-    "every kind of option": "-k 3 --offset 1 --depth 7 --fusion weighted --weights bm25=2"
-    " --normalization z-score --intent none --query-type exact_term --no-boosts --rrf-k 10",
-    "filters": "--speaker PATIENT --speaker UNKNOWN --source s0 --mode LIVE",
+    "every kind of option": "-k 3 --offset 1 --depth 7 --fusion-method weighted --weights bm25=2"
+    " --normalization z-score --query-intent none --query-type exact_term --no-boosts --rrf-k 10",
+    "filters": "--speaker PATIENT --speaker UNKNOWN --source s0 --ingestion-mode LIVE",
     "conditions on metadata": "--filter year>=2018 --filter phase=phase3|phase-4"
     " --filter year!=2020",
     "documents, repeats folded": "--group-by document --collapse -k 4",
     "facets": "--facets year,phase --facets source --filter year<2022 -k 2",
-    "a switch": "--no-tables --per-type-weights",
+    "a switch": "--no-is-table --per-type-weights",
 }
 QUERY = "aspirin adverse events"
 Said = Callable[..., Any]
@@ -71,7 +71,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     home = tmp_path_factory.mktemp("parity") / "home"
     found = configure({"home": home, **WORDS_ONLY})
     with Workspace(found) as workspace:
-        workspace.add_documents(ROWS)
+        workspace.add(ROWS)
     return found
 
 

@@ -463,7 +463,7 @@ def judge_alone(desk: Desk, person: str = "ann") -> None:
 @row("testset suggest")
 def test_the_same_questions_are_suggested(sides: Surfaces) -> None:
     twin = {"doc_id": "d6", "title": "Migraine", "text": "What triptans do in migraine attacks."}
-    sides.workspace.add_documents([twin])
+    sides.workspace.add([twin])
     found = json.loads(json.dumps(suggestions.suggest(sides.workspace, count=1, seed=4).to_dict()))
     assert found["questions"][0]["synthetic"]
     assert sides.command("testset", "suggest", "--count", 1, "--seed", 4) == found

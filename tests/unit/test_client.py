@@ -48,7 +48,7 @@ def test_search_evaluate_gate_and_carry(service: ServiceProcess) -> None:
     with Client(service.address) as client:
         assert client.search("headache", k=1).results[0].chunk.doc_id == "d1"
         steps: list[EvaluationStep] = []
-        made = client.evaluate(request("client_1"), steps.append)
+        made = client.carry_out(request("client_1"), steps.append)
         assert made.to_dict()["metrics"]["recall_at_10"] == 1.0
         assert (steps[-1].done, steps[-1].total) == (3, 3)
         packed = client.export_run("client_1")
@@ -79,7 +79,7 @@ def test_an_evaluation_is_sent_whole_and_read_without_lists(
             return call(method, path, **more)
 
         monkeypatch.setattr(client, "call", noted)
-        (made,) = client.evaluate(wanted).runs
+        (made,) = client.carry_out(wanted).runs
         assert (made.info.commit_hash, made.info.tags) == ("c0ffee", ("one", "two"))
         pages = [more["params"] for path, more in asked if path.endswith("/queries")]
         assert [page["stages"] for page in pages] == ["false"]
@@ -95,7 +95,7 @@ def test_an_evaluation_is_sent_whole_and_read_without_lists(
         ]  # fmt: skip
         for only in here:
             with pytest.raises(UsageError, match=f"{next(iter(only))}: a service cannot"):
-                client.evaluate(replace(wanted, options={}, **only))
+                client.carry_out(replace(wanted, options={}, **only))
 
 
 def test_a_refusal_is_an_error_with_its_request(service: ServiceProcess) -> None:
@@ -136,14 +136,14 @@ def test_commands_work_with_a_service(
     assert "d1:chunk_0" in capsys.readouterr().out
     shutil.copytree(small_home, tmp_path / "mine")
     with ServiceProcess(tmp_path / "mine") as mine, Client(mine.address) as client:
-        client.evaluate(request("made_here", depth=1))
+        client.carry_out(request("made_here", depth=1))
     push = ["--home", "mine", "--server", service.address, "eval", "push", "made_here"]
     assert run([*push, "--tag", "nightly"]) == 0
     assert capsys.readouterr().out == "made_here pushed\n"
     assert run(push) == 0
     assert capsys.readouterr().out == "made_here was there already\n"
     with Client(service.address) as client:
-        client.evaluate(request("whole", depth=50))
+        client.carry_out(request("whole", depth=50))
     gate = ["--server", service.address, "eval", "gate", "--baseline", "whole"]
     assert run([*gate, "--current", "nightly"]) == 3
     assert "gate: failed" in capsys.readouterr().out

@@ -137,8 +137,8 @@ def test_every_public_name_of_python_is_explained() -> None:
     page = (ROOT / "docs" / "pages" / "reference" / "python.md").read_text(encoding="utf-8")
     names = {"open", *assay.__all__} - {"__version__"}
     assert [name for name in sorted(names) if f"### assay.{name}\n" not in page] == []
-    verbs = "add_documents search why answer evaluate compare ab gate show history runs test_sets"
-    for verb in (*verbs.split(), "runs.tag", "assay.plots.forest"):
+    verbs = "add add_frame delete search why answer evaluate compare ab gate show history runs"
+    for verb in (*verbs.split(), "test_sets", "runs.tag", "assay.plots.forest"):
         _, _, about = page.partition(f"### {verb}\n")
         prose = re.sub(r"```.*?```", "", about.partition("\n### ")[0], flags=re.DOTALL)
         assert prose.strip(), verb

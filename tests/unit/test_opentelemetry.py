@@ -56,10 +56,10 @@ def test_an_answer_holds_its_search(here: Workspace, spans: Any) -> None:
 
 
 def test_an_evaluation_says_what_it_scored(here: Workspace, spans: Any) -> None:
-    made = here.evaluate(GOLDEN, rrf_k=11).runs[0]
+    made = here.evaluate(GOLDEN, rrf_k=11)
     (one,) = [one for one in spans() if one.name == "assay.evaluate"]
-    assert one.attributes["assay.run_ids"] == (made.info.run_id,)
-    assert one.attributes["assay.metric.recall_at_10"] == made.result["Recall@10"]
+    assert one.attributes["assay.run_ids"] == (made.run_id,)
+    assert one.attributes["assay.metric.recall_at_10"] == made["Recall@10"]
     assert one.attributes["assay.cached"] is False
 
 

@@ -249,7 +249,7 @@ def test_kinds_tell_how_they_are_given() -> None:
 class Paint:
     """Something with options."""
 
-    colour: Colour = option(Choice(Colour), Colour.RED, "Which.", name="color", aliases=("hue",))
+    colour: Colour = option(Choice(Colour), Colour.RED, "Which.", name="color")
     shares: dict[str, float] = option(Weights(), {}, "How much of each.")
     note: str = field(default="")
 
@@ -258,9 +258,7 @@ def test_options_are_found_in_the_order_of_fields_and_know_where_they_are_kept()
     found = options_of(Paint)
     assert list(found) == ["color", "shares"]
     one = found["color"]
-    assert (one.name, one.attribute, one.aliases, one.default) == (
-        "color", "colour", ("hue",), Colour.RED,
-    )  # fmt: skip
+    assert (one.name, one.attribute, one.default) == ("color", "colour", Colour.RED)
     assert Paint().shares == {}
     assert Paint().shares is not Paint().shares
 

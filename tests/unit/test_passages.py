@@ -40,7 +40,7 @@ QUERIES = TestSet("two", "v1", (
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     home = tmp_path_factory.mktemp("passages") / "home"
     with Workspace(configure({"home": home, **WORDS_ONLY})) as made:
-        made.add_documents(ROWS)
+        made.add(ROWS)
         yield made
 
 

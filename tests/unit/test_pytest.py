@@ -48,7 +48,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "assay.yaml").write_text(SETTINGS)
     settings = configure({"home": folder / "search"}, environ={}, folder=folder)
     with Workspace(settings) as opened:
-        opened.add_documents(DOCUMENTS)
+        opened.add(DOCUMENTS)
     return folder
 
 

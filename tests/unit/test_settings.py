@@ -14,7 +14,7 @@ import pytest
 from assay.encode.catalog import DEFAULT_ENCODERS
 from assay.errors import AssayError, ConfigError, DuplicateError, MissingFileError
 from assay.model.sampling import Sampling
-from assay.search.request import RETRIEVAL_OPTIONS, FusionMethod
+from assay.search.request import RETRIEVAL_OPTIONS
 from assay.settings import (
     SETTINGS,
     Setting,
@@ -184,11 +184,11 @@ def test_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_variables_that_set_nothing() -> None:
     known = [row.env for row in SETTINGS.values()]
     assert {"ASSAY_OPENSEARCH_PASSWORD", "ASSAY_API_KEY", "ASSAY_DEBUG"} < set(known)
-    environ = dict.fromkeys((*known, "ASSAY_FUSION", "ASSAY_SEDE", "ASSAY_Q", "HOME"), "1")
+    environ = dict.fromkeys((*known, "ASSAY_SEDE", "ASSAY_Q", "HOME"), "1")
     assert unknown_variables(environ) == {"ASSAY_Q": None, "ASSAY_SEDE": "ASSAY_SEED"}
 
 
-# Types, absence, aliases
+# Types, absence
 
 
 def test_every_value_has_the_type_of_its_field(tmp_path: Path) -> None:
@@ -225,20 +225,6 @@ def test_any_word_switches_debugging_on_but_those_for_off(
     tmp_path: Path, text: str, on: bool
 ) -> None:
     assert in_folder(tmp_path, env={"ASSAY_DEBUG": text}).debug is on
-
-
-def test_the_older_name_of_a_setting_still_sets_it(tmp_path: Path) -> None:
-    env = {"ASSAY_FUSION": "weighted"}
-    config = in_folder(tmp_path, env=env)
-    assert config.search.fusion_method is FusionMethod.WEIGHTED
-    assert config.origins["fusion_method"] == "env ASSAY_FUSION"
-    both = {**env, "ASSAY_FUSION_METHOD": "rrf"}
-    assert in_folder(tmp_path, env=both).search.fusion_method is FusionMethod.RRF
-    assert in_folder(tmp_path, fusion="weighted").search.fusion_method is FusionMethod.WEIGHTED
-    config = in_folder(tmp_path, "fusion: weighted\n")
-    assert config.search.fusion_method is FusionMethod.WEIGHTED
-    with pytest.raises(ConfigError, match=r":2: fusion_method sets fusion_method, which is set"):
-        in_folder(tmp_path, "fusion: weighted\nfusion_method: rrf\n")
 
 
 def test_weights_must_fit_the_components(tmp_path: Path) -> None:
@@ -425,6 +411,7 @@ OTHER_VALUE = {
     "synonyms": "synonyms.txt",
     "rerank": "on",
     "reranker": "ms-marco-minilm-l12-v2",
+    "rerank_share": "0.7",
     "rerank_timeout_ms": 500,
     "component_timeout_ms": 100,
     "answerer": "my_answers:say",
@@ -475,7 +462,7 @@ DEFAULT_JSON = (
     '","components":["bm25","splade","dense"],"confidence":0.95,"dense_model":"'
     f'{DEFAULT_ENCODERS[0]}","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,"lexicon"'
     ':null,"margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}","normalization":"min-max'
-    '","per_type_weights":false,"rerank":false,"reranker":"BAAI/bge-reranker-base","resamples'
+    '","per_type_weights":false,"rerank":false,"reranker":"assay-bio-rerank","resamples'
     '":10000,"rrf_k":60,"seed":42,"splade_model":"'
     f"{DEFAULT_ENCODERS[1]}"
     '","synonyms":"built-in","weights":{}}'

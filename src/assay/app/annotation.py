@@ -25,7 +25,7 @@ from assay.annotation.standing import Standing, standing
 from assay.annotation.tasks import asked, next_task, ordered, task
 from assay.app.engine import Progress as Watch
 from assay.app.engine import silent
-from assay.errors import MissingFileError, UsageError
+from assay.errors import UsageError
 from assay.evaluation.scores import rounded
 from assay.judges.relevance import relevance
 from assay.model.annotation import (
@@ -40,6 +40,7 @@ from assay.model.annotation import (
     Task,
 )
 from assay.model.document import check_id
+from assay.plain_file import read_plain
 from assay.render.annotation import LABEL_STUDIO_VIEW, tasks_csv, tasks_label_studio
 from assay.render.markup import safe_table
 from assay.store.annotations import AnnotationStore
@@ -485,10 +486,7 @@ def open_desks(workspace: Workspace) -> list[Desk]:
 
 def read_limited(path: Path) -> bytes:
     """A file of a person, as far as one may be read."""
-    if not path.is_file():
-        raise MissingFileError(f"there is no file {str(path)!r:.200}", hint="check the path")
-    with path.open("rb") as file:
-        return file.read(limits.MAX_YAML_BYTES + 1)
+    return read_plain(path, limits.MAX_YAML_BYTES, hint="check the path")
 
 
 def _passage(item: Item) -> str:

@@ -325,5 +325,5 @@ def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool 
         name=name[:80],
         part="holdout" if holdout else None,
     )
-    (made,) = assay.evaluate(request).runs
+    (made,) = assay.carry_out(request).runs
     return Side(made.info.run_id, name, made=not made.cached)

@@ -178,10 +178,7 @@ def _from_tree(content: Node | None, path: str | Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, node in content.entries:
         try:
-            read = read_changes({configuration_name(key.text): option_text(key.text, node)})
+            found |= read_changes({configuration_name(key.text): option_text(key.text, node)})
         except UsageError as problem:
             raise UsageError(f"{path}:{key.line}: {problem.message}", hint=problem.hint) from None
-        if twice := found.keys() & read.keys():
-            raise UsageError(f"{path}:{key.line}: {', '.join(twice)}: given twice")
-        found |= read
     return found

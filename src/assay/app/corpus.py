@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from assay import extras
 from assay.app import index as indexes
 from assay.app.engine import Progress, lacking_models, made_by, silent, words_only
-from assay.app.rows import Fields, document_rows, renamed
+from assay.app.rows import document_ids, document_rows
 from assay.errors import (
     AssayError,
     InputError,
@@ -26,14 +26,13 @@ from assay.errors import (
 from assay.model.document import DocumentRow, StoredDocument
 
 if TYPE_CHECKING:
-    from assay.app.interface import Assay
     from assay.app.workspace import Workspace
     from assay.ingest.watch import Progress as Step
     from assay.model.document import Chunk, Document
     from assay.store.corpus import Written
 
 BATCH_DOCUMENTS = 200
-UPLOAD = "upload.jsonl"
+UPLOAD = "document.jsonl"
 MOST_PROBLEMS = 100  # that a result tells; the others are counted
 
 
@@ -88,12 +87,13 @@ def require_documents(workspace: Workspace, doc_ids: Iterable[str]) -> None:
         raise _unknown(lacking[0])
 
 
-def delete_documents(
-    workspace: Workspace, doc_ids: Sequence[str], progress: Progress = silent
+def delete(
+    workspace: Workspace, doc_ids: str | Iterable[str], progress: Progress = silent
 ) -> DocumentsWritten:
     """Delete documents and bring the index up to date; an unknown id is refused before that."""
-    require_documents(workspace, doc_ids)
-    return remove_documents(workspace, doc_ids, progress)
+    ids = document_ids(doc_ids)
+    require_documents(workspace, ids)
+    return remove_documents(workspace, ids, progress)
 
 
 def remove_documents(
@@ -128,7 +128,7 @@ def ingest(
     rows (JSON, CSV). ``note`` is called with what was left out or read differently; ``stopped``,
     where it ends half-way, with the number of documents that are stored and not indexed.
     """
-    extras.require("lxml", "nh3", "tantivy")
+    extras.require("lxml", "nh3", "Stemmer")
     from assay.ingest import read_corpus
     from assay.ingest.watch import Columns
 
@@ -182,15 +182,15 @@ def ingest(
     )
 
 
-def add_documents(
+def add(
     workspace: Workspace,
-    documents: Iterable[Mapping[str, Any]] | Any,
+    documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
     *,
     profile: str = "auto",
     keep_going: bool = False,
     progress: Progress = silent,
 ) -> DocumentsWritten:
-    """Store documents that are given as rows, or as a data frame, and make them searchable.
+    """Store documents and make them searchable: rows, an iterator, one row or a data frame.
 
     They go the way of a file, so that both are read by the same rules; an iterator is read once,
     and never held in memory. With ``keep_going``, those that cannot be read are passed over and
@@ -218,35 +218,6 @@ def add_documents(
             kind = LimitError if isinstance(error, LimitError) else InputError
             hint = _as_given(error.hint, path) if error.hint else None
             raise kind(_as_given(error.message, path), hint=hint) from None
-
-
-def add(
-    assay: Assay,
-    documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
-    *,
-    fields: Fields | None = None,
-    profile: str = "auto",
-    keep_going: bool = False,
-    progress: Progress = silent,
-) -> DocumentsWritten:
-    """Store documents, here or behind a service, and make them searchable.
-
-    Documents are rows, an iterator of rows, one row, or a data frame. ``fields`` names those that
-    hold id, text and title; without it, their names decide.
-    """
-    rows = renamed(documents, fields or Fields())
-    return assay.add_documents(rows, profile=profile, keep_going=keep_going, progress=progress)
-
-
-def delete(
-    assay: Assay, doc_ids: str | Iterable[str], progress: Progress = silent
-) -> DocumentsWritten:
-    """Delete one document or several, here or behind a service; an unknown id is refused."""
-    ids = [doc_ids] if isinstance(doc_ids, str) else list(doc_ids)
-    for one in ids:
-        if not isinstance(one, str):
-            raise UsageError(f"the id of a document is text, not {type(one).__name__}")
-    return assay.delete_documents(ids, progress)
 
 
 def _as_given(text: str, path: Path) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -345,7 +346,7 @@ def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
 
 def generation(workspace: Workspace) -> Generation:
     """The current generation of the index, opened; refused where it is of another store."""
-    extras.require("tantivy")
+    extras.require("Stemmer")
     from assay.index.manifest import load
     from assay.index.origin import FOREIGN, is_foreign
     from assay.index.reader import open_generation
@@ -385,22 +386,26 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
-    extras.require("tantivy")
-    from assay.encode.catalog import requires_gpu
-    from assay.index.manifest import stamp
+    extras.require("Stemmer")
+    from assay.encode.catalog import requires_gpu, reranker_share
+    from assay.index.manifest import Watch, load
+    from assay.index.reader import verify_once
     from assay.search.boost import load_lexicon
     from assay.search.rerank import Rerankers
     from assay.search.searcher import Searcher, Source
 
     workspace.require()
-    settings = workspace.settings
+    settings, folder = workspace.settings, workspace.layout.index
+    source = Source(partial(generation_name, workspace), partial(snapshot, workspace))
+    if workspace.cluster is None:
+        source = replace(
+            source,
+            stamp=Watch(folder),
+            verify=lambda: verify_once(folder, load(folder)),
+        )
     return Searcher(
-        Source(
-            partial(generation_name, workspace),
-            partial(snapshot, workspace),
-            partial(stamp, workspace.layout.index) if workspace.cluster is None else None,
-        ),
-        Rerankers(partial(_reranker, settings), requires_gpu),
+        source,
+        Rerankers(partial(_reranker, settings), requires_gpu, reranker_share),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
         synonyms=_synonyms(settings),

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from assay.evaluation.cross_mode import ModeDifference
     from assay.evaluation.parts import SetPart
     from assay.evaluation.record import Recorded
+    from assay.evaluation.result import EvaluationResult
     from assay.model.runs import QueryOutcome, RunInfo
     from assay.model.scoring import Scoring
     from assay.model.system import System
@@ -284,21 +285,13 @@ class EvaluationRequest:
 
 
 def asked_for(
-    test_set: EvaluationRequest | TestSet | str | os.PathLike[str],
-    *,
-    options: Mapping[str, Any],
-    **given: Any,
+    test_set: TestSet | str | os.PathLike[str], *, options: Mapping[str, Any], **given: Any
 ) -> EvaluationRequest:
-    """The request that a test set and some options in Python mean; a request says all by itself."""
+    """The request that a test set and some options in Python mean."""
     if isinstance(test_set, EvaluationRequest):
-        usual = {one.name: one.default for one in fields(EvaluationRequest)}
-        named = [*options, *(name for name, value in given.items() if value != usual[name])]
-        if named:
-            raise UsageError(
-                f"{', '.join(named)}: the request already says everything",
-                hint="write it into the EvaluationRequest",
-            )
-        return test_set
+        raise UsageError(
+            "evaluate takes a test set, not a request", hint="carry_out(request) takes the request"
+        )
     if isinstance(test_set, TestSet):
         return EvaluationRequest(test_set=test_set, options=options, **given)
     return EvaluationRequest(test_sets=(os.fspath(test_set),), options=options, **given)
@@ -421,6 +414,16 @@ class Evaluated(Tabular):
     absent: str | None = None
 
     @property
+    def result(self) -> EvaluationResult:
+        """The result of the only run, with all warnings; of two, each has its own."""
+        if self.modes:
+            raise UsageError(
+                "cross-mode has two results", hint="see modes, by OFFLINE and LIVE, and difference"
+            )
+        (run,) = self.runs
+        return replace(run.result, info=run.info, notes=self.warnings)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before believing the figures."""
         compared = () if self.difference is None else tuple(self.difference.warnings())
@@ -494,8 +497,7 @@ class Evaluated(Tabular):
                 "difference": difference.to_dict(),
                 "warnings": list(self.warnings),
             }
-        plain = self.runs[0].result.to_dict(per_query=per_query)
-        return {**plain, "warnings": [*plain["warnings"], *self.warnings]}
+        return self.result.to_dict(per_query=per_query)
 
 
 def evaluate(

@@ -79,21 +79,6 @@ class Assay(Protocol):
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
 
-    def delete_documents(
-        self, doc_ids: Sequence[str], progress: Progress = silent
-    ) -> DocumentsWritten:
-        """Delete documents and bring the index up to date; an unknown id is refused before that."""
-
-    def add_documents(
-        self,
-        documents: Iterable[Mapping[str, Any]] | Any,
-        *,
-        profile: str = "auto",
-        keep_going: bool = False,
-        progress: Progress = silent,
-    ) -> DocumentsWritten:
-        """Store documents, rows or a data frame, and make them searchable."""
-
     def add(
         self,
         documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
@@ -140,10 +125,10 @@ class Assay(Protocol):
     def test_sets(self) -> tuple[TestSetEntry, ...]:
         """Every test set that loads by name."""
 
-    def evaluate(
+    def carry_out(
         self, request: EvaluationRequest, progress: EvaluationProgress | None = None
     ) -> Evaluated:
-        """Run a test set and keep the run, or find that it was run before."""
+        """Run a test set as a request says and keep the run, or find that it was run before."""
 
     # Runs
 

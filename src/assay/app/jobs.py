@@ -354,7 +354,7 @@ def _give_way(busy: Callable[[], bool]) -> None:
 
 
 def _ingest(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
-    return corpus.add_documents(
+    return corpus.add(
         workspace,
         request["documents"],
         profile=request["profile"],

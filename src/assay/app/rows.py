@@ -6,7 +6,7 @@ decide what is id, text and title (``ingest/columns.py``); the others are metada
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +35,7 @@ def renamed(documents: Any, fields: Fields) -> Iterator[dict[str, Any]]:
     """Each document with the named fields under our own names; the others stay as they are."""
     wanted = fields.named()
     if not is_frame(documents):
-        rows = [documents] if isinstance(documents, Mapping) else documents
-        for number, row in enumerate(document_rows(rows), 1):
+        for number, row in enumerate(document_rows(documents), 1):
             _check_fields(wanted, row, f"document {number}")
             yield _renamed(row, wanted, number)
         return
@@ -79,7 +78,7 @@ def _renamed(
 def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
     """Each document as JSON would have it; what is missing in a frame is left out."""
     if not is_frame(documents):
-        for row in documents:
+        for row in [documents] if isinstance(documents, Mapping) else documents:
             if not isinstance(row, Mapping):
                 raise UsageError(
                     f"a document is a mapping of fields, not {type(row).__name__}",
@@ -96,3 +95,12 @@ def _frame_rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]
     for values in zip(*columns.values(), strict=True):
         row = {name: as_json(value) for name, value in zip(columns, values, strict=True)}
         yield {name: value for name, value in row.items() if value is not None}
+
+
+def document_ids(doc_ids: str | Iterable[str]) -> list[str]:
+    """One id or several, as a list."""
+    ids = [doc_ids] if isinstance(doc_ids, str) else list(doc_ids)
+    for one in ids:
+        if not isinstance(one, str):
+            raise UsageError(f"the id of a document is text, not {type(one).__name__}")
+    return ids

@@ -16,7 +16,7 @@ from assay.app.statistics import USUAL, Measures, Statistics
 from assay.model.run_store import BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from assay.app.comparison import AbTest, Compared
     from assay.app.corpus import DocumentsWritten
@@ -25,34 +25,20 @@ if TYPE_CHECKING:
     from assay.app.runs import RunView
     from assay.evaluation.gate import GateReport
     from assay.evaluation.history import History, HistoryOptions
+    from assay.evaluation.result import EvaluationResult
     from assay.model.ranking import MatchName
     from assay.model.testset import TestSet
     from assay.search.changes import SearchChanges
 
 
 class Verbs:
-    """Add and delete documents; evaluate, compare, test, gate, and look at runs."""
+    """Add a data frame; evaluate, compare, test, gate, and look at runs."""
 
     @abstractmethod
     def carry_out(
         self, request: EvaluationRequest, progress: EvaluationProgress | None = None
     ) -> Evaluated:
         """Run a test set as a request says, and keep the run."""
-
-    def add(
-        self: Assay,
-        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
-        *,
-        profile: str = "auto",
-        keep_going: bool = False,
-        progress: Progress = silent,
-    ) -> DocumentsWritten:
-        """Store documents and make them searchable: rows, an iterator, one row or a data frame."""
-        from assay.app import corpus
-
-        return corpus.add(
-            self, documents, profile=profile, keep_going=keep_going, progress=progress
-        )
 
     def add_frame(
         self: Assay,
@@ -66,29 +52,14 @@ class Verbs:
         progress: Progress = silent,
     ) -> DocumentsWritten:
         """Store a data frame, a document per row; the columns that are not named are metadata."""
-        from assay.app import corpus
-        from assay.app.rows import Fields
+        from assay.app.rows import Fields, renamed
 
-        return corpus.add(
-            self,
-            frame,
-            fields=Fields(id, text, title),
-            profile=profile,
-            keep_going=keep_going,
-            progress=progress,
-        )
-
-    def delete(
-        self: Assay, doc_ids: str | Iterable[str], progress: Progress = silent
-    ) -> DocumentsWritten:
-        """Delete one document or several, and bring the index up to date."""
-        from assay.app import corpus
-
-        return corpus.delete(self, doc_ids, progress)
+        rows = renamed(frame, Fields(id, text, title))
+        return self.add(rows, profile=profile, keep_going=keep_going, progress=progress)
 
     def evaluate(
         self,
-        test_set: EvaluationRequest | TestSet | str | os.PathLike[str],
+        test_set: TestSet | str | os.PathLike[str],
         progress: EvaluationProgress | None = None,
         *,
         measures: str | None = None,
@@ -98,12 +69,12 @@ class Verbs:
         answers: bool = False,
         use_cache: bool = True,
         **changes: Unpack[SearchChanges],
-    ) -> Evaluated:
+    ) -> EvaluationResult:
         """Run a test set and keep the run, or find that it was run before.
 
-        ``test_set`` is a name, a path or a value; an ``EvaluationRequest`` says all of it by
-        itself. ``changes`` are options of the search. ``part`` is a side of the held-out split,
-        evaluation by default. ``answers`` also answers each query and judges the answers.
+        ``test_set`` is a name, a path or a value. ``changes`` are options of the search. ``part``
+        is a side of the held-out split, evaluation by default. ``answers`` also answers each query
+        and judges the answers. ``carry_out`` takes what an ``EvaluationRequest`` says beyond that.
         """
         from assay.app.evaluation import asked_for
 
@@ -117,7 +88,7 @@ class Verbs:
             answers=answers,
             use_cache=use_cache,
         )
-        return self.carry_out(request, progress)
+        return self.carry_out(request, progress).result
 
     def show(
         self: Assay,

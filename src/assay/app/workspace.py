@@ -7,7 +7,7 @@ of this package, for Python; ``assay.app`` has them by noun.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -215,13 +215,14 @@ class Workspace(Verbs):
 
         return corpus.document(self, doc_id)
 
-    def delete_documents(
-        self, doc_ids: Sequence[str], progress: Progress = silent
-    ) -> DocumentsWritten:
-        """Delete documents and bring the index up to date; an unknown id is refused before that."""
+    def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
+        """Delete one document or several, and bring the index up to date.
+
+        An unknown id is refused before anything is deleted.
+        """
         from assay.app import corpus
 
-        return corpus.delete_documents(self, doc_ids, progress)
+        return corpus.delete(self, doc_ids, progress)
 
     def ingest(self, path: str | Path, **options: Any) -> DocumentsWritten:
         """Read a file or folder and make it searchable: see ``assay.app.corpus.ingest``."""
@@ -229,18 +230,18 @@ class Workspace(Verbs):
 
         return corpus.ingest(self, path, **options)
 
-    def add_documents(
+    def add(
         self,
-        documents: Iterable[Mapping[str, Any]] | Any,
+        documents: Iterable[Mapping[str, Any]] | Mapping[str, Any] | Any,
         *,
         profile: str = "auto",
         keep_going: bool = False,
         progress: Progress = silent,
     ) -> DocumentsWritten:
-        """Store documents, rows or a data frame, and make them searchable."""
+        """Store documents and make them searchable: rows, an iterator, one row or a data frame."""
         from assay.app import corpus
 
-        return corpus.add_documents(
+        return corpus.add(
             self, documents, profile=profile, keep_going=keep_going, progress=progress
         )
 

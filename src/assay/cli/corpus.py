@@ -83,7 +83,7 @@ def delete(
     from assay.cli.progress import staged_progress
 
     with connected(ctx) as assay, staged_progress(assay.settings.color) as progress:
-        written = assay.delete_documents(doc_ids, progress)
+        written = assay.delete(doc_ids, progress)
     if json_output:
         emit_json(written)
     else:

@@ -161,7 +161,7 @@ def run(
             )
         with evaluation_progress(assay.settings.color) as progress:
             try:
-                made = assay.evaluate(request, progress)
+                made = assay.carry_out(request, progress)
             except KeyboardInterrupt as stop:
                 for line in getattr(stop, "__notes__", ()):
                     note(f"note: {line}")
@@ -463,7 +463,7 @@ def tune(
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to maximise.")] = "nDCG@10",
     fusion_method: Annotated[
         Literal["rrf", "weighted", "both"],
-        typer.Option("--fusion-method", "--fusion", help="Which methods to try."),
+        typer.Option("--fusion-method", help="Which methods to try."),
     ] = "both",
     step: Annotated[
         float, typer.Option("--step", min=0.01, max=0.5, help="Step between weights.")
@@ -745,6 +745,9 @@ def report(
     from assay.render.report_page import run_page
     from assay.render.report_text import run_csv, run_markdown, run_tables
 
+    chosen = "json" if json_output else form
+    if chosen == "table" and out is not None:
+        raise UsageError("a table is for the terminal", hint="--format md, html, csv or json")
     statistics = read_statistics(sampling)
     with connected(ctx) as assay:
         found = runs.report(
@@ -757,7 +760,6 @@ def report(
         )
     for line in found.warnings:
         note(f"warning: {line}")
-    chosen = "json" if json_output else form
     if chosen == "table":
         show_tables(run_tables(found), assay.settings.color)
         for insight in found.insights:

@@ -5,7 +5,7 @@ every other surface does: those of a search, of an evaluation, and settings.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
@@ -47,8 +47,6 @@ PerQuery: TypeAlias = Annotated[bool, typer.Option("--per-query", help="Show eve
 
 SAMPLING = ("confidence", "ci_method", "resamples", "seed")
 """The settings that say how intervals are drawn."""
-_OLDER_SWITCHES = {"one_weight": "per_type_weights"}
-"""Words that used to switch an option off."""
 
 
 def configuration(ctx: typer.Context, *, service: bool = False, **flags: object) -> Settings:
@@ -92,18 +90,16 @@ def takes_options(
     """Let a command take these options; it gets those that were given as the mapping ``into``.
 
     Its flags stand in the help where ``into`` stands among the parameters. Values are texts,
-    booleans and lists of texts. Older names are understood, and not shown.
+    booleans and lists of texts.
     """
-    described = list(options)
-    made = [parameter for one in described for parameter in _parameters(one)]
+    made = [_parameter(one) for one in options]
     names = [parameter.name for parameter in made]
-    newer = {older: one.name for one in described for older in _older_names(one)}
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
         def called(**values: Any) -> R:
             every = {name: values.pop(name) for name in names}
             given = {name: value for name, value in every.items() if value not in (None, [])}
-            return command(**values, **{into: _renamed(given, newer)})
+            return command(**values, **{into: given})
 
         signature = inspect.signature(command)
         own = [
@@ -120,44 +116,20 @@ def takes_options(
     return decorate
 
 
-def _renamed(given: Mapping[str, Any], newer: Mapping[str, str]) -> dict[str, Any]:
-    """The options under the names that they have now; what may be repeated may mix names."""
-    renamed: dict[str, Any] = {}
-    for word, value in given.items():
-        name = newer.get(word, word)
-        if name in renamed and not isinstance(value, list):
-            raise UsageError(
-                f"{name}: given twice", hint=f"--{word.replace('_', '-')} means it, too"
-            )
-        renamed[name] = [*renamed[name], *value] if name in renamed else value
-    return renamed
-
-
-def _older_names(one: Option) -> list[str]:
-    return [*one.aliases, *(word for word, name in _OLDER_SWITCHES.items() if name == one.name)]
-
-
-def _parameters(one: Option) -> list[inspect.Parameter]:
-    """The flag of an option, and a hidden one for each older name."""
-    shown = _parameter(one, one.name, one.name == "k", help=_help(one), metavar=_metavar(one.kind))
-    return [shown, *(_parameter(one, name, hidden=True) for name in _older_names(one))]
-
-
-def _parameter(one: Option, name: str, short: bool = False, **about: Any) -> inspect.Parameter:
-    flag = name.replace("_", "-")
+def _parameter(one: Option) -> inspect.Parameter:
+    """The flag of an option."""
+    flag = f"--{one.name.replace('_', '-')}"
     kind: Any = str | None
-    flags = [f"--{flag}"]
     if is_switch(one.kind):
         kind = bool | None
-        if name in _OLDER_SWITCHES:
-            flags = [f" /--{flag}"]
-        elif one.setting or one.default is not False:
-            flags = [f"--{flag}/--no-{flag}"]
+        if one.setting or one.default is not False:
+            flag = f"{flag}/--no-{flag.removeprefix('--')}"
     elif isinstance(one.kind, Several):
         kind = list[str] | None
-    option = typer.Option(*(["-k"] if short else []), *flags, **about)
+    flags = ["-k", flag] if one.name == "k" else [flag]
+    about = typer.Option(*flags, help=_help(one), metavar=_metavar(one.kind))
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
+        one.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, about]
     )
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay import limits
-from assay.errors import FormatError, LimitError, MissingFileError
+from assay.errors import FormatError
 from assay.evaluation import bundle as bundles
 from assay.evaluation.answers import answer_records, answer_values, score_answers
 from assay.evaluation.chunker_match import (
@@ -41,6 +41,7 @@ from assay.measures.base import Family, Measure
 from assay.model.ranking import CHUNK_SEPARATOR, Match
 from assay.model.runs import RunStatus
 from assay.model.sampling import Sampling
+from assay.plain_file import read_plain
 from assay.plural import counted
 
 MOST = 1e15  # no measure or count comes near; a larger whole number fits no float
@@ -254,16 +255,9 @@ def _of_one_run(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
 def _read(path: Path) -> Mapping[str, Any]:
     if path.is_dir() and (path / bundles.MASTER).is_file():
         path = path / bundles.MASTER
-    if path.exists() and not path.is_file():
-        raise MissingFileError(f"{path} is not a regular file", hint="give a JSON file, or a run")
+    data = read_plain(path, limits.MAX_JSON_BYTES, hint="give a JSON file, or a run")
     try:
-        with path.open("rb") as file:
-            data = file.read(limits.MAX_JSON_BYTES + 1)
-        if len(data) > limits.MAX_JSON_BYTES:
-            raise LimitError(f"{path} has more than {limits.MAX_JSON_BYTES} bytes")
         content = json.loads(data)
-    except OSError as error:
-        raise MissingFileError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"not JSON: {error}", source=str(path)) from None
     if not isinstance(content, Mapping):

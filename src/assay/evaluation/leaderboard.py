@@ -79,7 +79,7 @@ def score_many(
     """Score many runs: ``assay.score_many("qrels.txt", ["runs/*.trec"], "nDCG@10 MAP")``.
 
     ``runs`` are paths and patterns, or any runs by name. The judgments are read once, and so they
-    are where ``qrels`` is what ``assay.qrels`` returned. A run that cannot be read is named in
+    are where ``qrels`` is what ``assay.load_qrels`` returned. A run that cannot be read is named in
     ``failed`` and leaves the others alone; with ``strict`` its error is raised. What looks like a
     mistake is logged unless ``quiet``. ``options`` are those of ``assay.score``; ``progress`` is
     also given the run's name.

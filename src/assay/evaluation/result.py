@@ -34,7 +34,7 @@ from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect, Usage, added_usage
 from assay.model.codec import encode
-from assay.model.ranking import Match, falling
+from assay.model.ranking import falling
 from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo
 from assay.model.scoring import MATCHED_BY, Scoring
 from assay.model.tabular import Records, Tabular
@@ -44,7 +44,11 @@ from assay.plural import counted
 
 @dataclass(frozen=True, eq=False)
 class EvaluationResult(Tabular):
-    """The scores of one evaluation; values are unrounded until printed or stored."""
+    """The scores of one evaluation; values are unrounded until printed or stored.
+
+    ``info`` is the run that was kept, None where none was. ``notes`` are warnings of whoever ran
+    it: what is not in the index, for instance.
+    """
 
     name: str
     test_set: TestSet
@@ -54,10 +58,8 @@ class EvaluationResult(Tabular):
     scoring: Scoring = field(default_factory=Scoring)
     run_id: str | None = None
     cached: bool = False
-    chunker_versions: tuple[str, ...] = ()
-    kept: int | None = None  # results of each query at most; None: as many as came back
-    filters: tuple[str, ...] = ()
-    own_match: Match | None = None  # the rule of the run itself, where there is one
+    info: RunInfo | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, measure: Measure | str) -> float | None:
         """The mean of a measure: ``result["nDCG@10"]``."""
@@ -181,10 +183,10 @@ class EvaluationResult(Tabular):
         asked_to_find = set(to_find).difference(self.scope.unasked)
         missed = tuple(query for query in self.empty if query in asked_to_find)
         said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
-        if self.filters:
+        if self.info is not None and self.info.filters:
             said.append(
-                f"searched with filters ({'; '.join(self.filters)}): what they leave out counts as "
-                "not found"
+                f"searched with filters ({'; '.join(self.info.filters)}): what they leave out "
+                "counts as not found"
             )
         for ids, of, what in (
             (broken, every, f"failed, counted as 0{searching}"),
@@ -204,21 +206,23 @@ class EvaluationResult(Tabular):
             if ids:
                 said.append(some(ids, len(of), what))
         said += filter(None, [self._repeated, self._cut_off, self._other_rule])
-        return [*said, *self.scores.summary.alarms(), *self._doubts, *self.test_set.cautions]
+        said += self.scores.summary.alarms()
+        return [*said, *self._doubts, *self.test_set.cautions, *self.notes]
 
     @property
     def _other_rule(self) -> str | None:
         """That the figures are not those of the run itself."""
-        own, here = self.own_match, self.scoring.match
-        if own is None or own is here:
+        if self.info is None or self.info.scoring.match is self.scoring.match:
             return None
+        own, here = self.info.scoring.match, self.scoring.match
         return f"matched {MATCHED_BY[here]} here; the run itself is scored {MATCHED_BY[own]}"
 
     @property
     def _cut_off(self) -> str | None:
         """Which measures look further down than what was kept."""
-        kept = self.kept
-        if kept is None:
+        config = {} if self.info is None else self.info.config
+        kept = config.get("kept", config.get("k"))
+        if not isinstance(kept, int):  # as many as came back
             return None
         deeper = [str(m) for m in self.scores.columns if m.cutoff is not None and m.cutoff > kept]
         if not deeper:
@@ -279,7 +283,7 @@ class EvaluationResult(Tabular):
             "summary": plain["summary"],
             "sampling": plain["sampling"],
             "scoring": encode(self.scoring),
-            "chunker_versions": list(self.chunker_versions),
+            "chunker_versions": [] if self.info is None else list(self.info.chunker_versions),
             "judged_chunker_versions": self._judged_chunkers(),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
@@ -398,14 +402,7 @@ def result_of_run(
         run_id=info.run_id,
         cached=cached,
     )
-    kept = info.config.get("kept", info.config.get("k"))
-    return replace(
-        result,
-        chunker_versions=info.chunker_versions,
-        filters=info.filters,
-        own_match=info.scoring.match,
-        kept=kept if isinstance(kept, int) else None,
-    )
+    return replace(result, info=info)
 
 
 def expects_nothing(test_set: TestSet) -> bool:

@@ -3,7 +3,8 @@
 Members are unpacked into a folder that is gone afterwards, and read like any other folder. Nothing
 leaves that folder: a member with a path that leads out, and every link or device, is left out with
 a note. Sizes are counted while unpacking, whatever the archive claims. An archive within an archive
-is unpacked too, but no deeper: DailyMed packs each label by itself.
+is unpacked too, within the allowance of the outer one, but no deeper: DailyMed packs each label by
+itself.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from assay import limits
 from assay.errors import MissingFileError
-from assay.ingest.folders import corpus_files, id_of, suffix
+from assay.ingest.folders import corpus_files, id_of, stem, suffix
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.watch import Watch
 
@@ -58,6 +60,18 @@ def read_archive(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
                     yield replace(entry, location=replace(entry.location, source=source))
 
 
+def _archives(folder: Path) -> list[Path]:
+    return [one for one in sorted(folder.rglob("*")) if one.is_file() and suffix(one) in SUFFIXES]
+
+
+def _free(path: Path) -> Path:
+    """The path, or the next one like it that is not taken."""
+    if not path.exists():
+        return path
+    others = (path.with_name(f"{path.stem}_{number}{path.suffix}") for number in count(2))
+    return next(one for one in others if not one.exists())
+
+
 class _Unpacking:
     """One archive on its way into a folder."""
 
@@ -72,13 +86,15 @@ class _Unpacking:
 
     def unpack(self) -> None:
         self._open(self._file, self._folder)
-        for inner in sorted(self._folder.rglob("*")):
-            if inner.is_file() and suffix(inner) in ZIPPED:
-                target = inner.with_name(inner.name.removesuffix(inner.suffix))
-                if not target.exists():
-                    target.mkdir()
-                    self._open(inner, target)
-                inner.unlink()
+        for inner in _archives(self._folder):
+            target = _free(inner.with_name(stem(inner)))
+            target.mkdir()
+            self._open(inner, target)
+            inner.unlink()
+            for deeper in _archives(target):
+                said = f"{deeper}: an archive within an archive within an archive, left out"
+                self._watch.left_out(said, deeper)
+                deeper.unlink()
 
     def _open(self, file: Path, folder: Path) -> None:
         try:
@@ -125,8 +141,13 @@ class _Unpacking:
             said = f"{self._file}: {name!r:.80} is no plain file in here, left out"
             self._watch.left_out(said, Path(f"{self._file}!{name}"))
             return None
-        target = folder.joinpath(*parts)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        wanted = folder.joinpath(*parts)
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        target = _free(wanted)
+        if target != wanted:
+            self._watch.note(
+                f"{self._file}: {name!r:.80} is in it more than once: one is read as {target.name}"
+            )
         return target
 
     def _copy(self, source: IO[bytes], target: Path) -> None:

@@ -14,7 +14,7 @@ exactly what its spans cover; the markup stays with the first part.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -96,7 +96,9 @@ def _join(one: _Joined, other: _Joined, profile: Profile) -> _Joined | None:
     if profile.unit == "document":
         label = first.label if first.label == second.label else ""
         hint = first.intent_hint if first.intent_hint == second.intent_hint else ""
-        merged = Section(first.start, second.end, label, intent_hint=hint)
+        about = _both_pages(first.metadata, second.metadata)
+        pages = {"page": about["page"]} if "page" in about else {}
+        merged = Section(first.start, second.end, label, intent_hint=hint, metadata=pages)
         return _Joined(merged, one.tokens + other.tokens)
     if not profile.join or one.tokens + other.tokens > profile.size:
         return None
@@ -108,8 +110,19 @@ def _join(one: _Joined, other: _Joined, profile: Profile) -> _Joined | None:
         and (profile.unit != "turn" or first.heading == second.heading)
     )
     heading = _shared(first.heading, second.heading)
-    merged = replace(first, end=second.end, end_time=second.end_time, heading=heading)
+    about = _both_pages(first.metadata, second.metadata)
+    merged = replace(
+        first, end=second.end, end_time=second.end_time, heading=heading, metadata=about
+    )
     return _Joined(merged, one.tokens + other.tokens) if same else None
+
+
+def _both_pages(one: Mapping[str, str], other: Mapping[str, str]) -> Mapping[str, str]:
+    """What is known of the first, with the pages of both: ``1-3``."""
+    first, last = one.get("page"), other.get("page")
+    if not first or not last or first == last:
+        return one
+    return {**one, "page": f"{first.partition('-')[0]}-{last.rpartition('-')[2]}"}
 
 
 def _shared(one: str, other: str) -> str:

@@ -3,18 +3,20 @@
 The caller says (``watch.Columns``), or the names decide: tables of abstracts, exports of LangChain,
 LlamaIndex and Haystack, and most others use one of a few, compared without case, blanks and signs.
 What was chosen is noted, and the other fields become metadata, so nothing of a row is lost without
-a word. Where no field holds an id, one is made: from the source that the metadata name or, for rows
-of a table, from the file and the line.
+a word. Where no field holds an id, one is made: of the source that the metadata name, else of the
+file, and of what the row says. So another row never takes its place, wherever it stands.
 """
 
 from __future__ import annotations
 
 import datetime
+import json
 import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,7 @@ OWN = frozenset({
 })  # fmt: skip
 NAME_FIELDS = "--id-field and --text-field name the fields"
 SHOWN = 12  # names of fields in an error
+_WRITTEN_AS_REAL = re.compile(r"[1-9]\d{0,14}\.0")
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -58,31 +61,36 @@ def reads(names: Collection[str]) -> bool:
 
 
 def arranged(
-    row: Row, columns: Columns, location: FileLocation, watch: Watch, *, number: int | None = None
+    row: Row, columns: Columns, location: FileLocation, watch: Watch, *, in_table: bool = False
 ) -> Row:
     """The row with its id, text, title and metadata under our own names.
 
-    ``number`` is that of a row of a table, which may have no id of its own.
+    Cells of a table have no types: there, a number may be a text, and ``12.0`` the id 12.
     """
     row = _unwrapped(row)
     metadata = _metadata(row, location)
     found = _Found.of(row, metadata, columns, location)
     if found.id:
         given = row.get(found.id)
-        key = _id(metadata.get(found.id) if given is None else given)
+        key = _id(metadata.get(found.id) if given is None else given, in_table=in_table)
     else:
-        number = number if found.text else None
-        key = _made_id(row, metadata, location, watch, number=number)
+        key = _made_id(row, metadata, location, watch, has_text=bool(found.text))
     if found.is_guess(columns):
         watch.note_once(f"{location.file}: {found}; other fields are metadata")
     own = {name: row[name] for name in OWN if name in row and name not in found.used}
     rest = {name: value for name, value in row.items() if name not in found.used | OWN}
     known = {**rest, **metadata}
+    if found.id in known:
+        known[found.id] = key
+    texts = _as_words(row, found) if in_table else row
+    title = (
+        texts.get(found.title) if found.title else metadata.get(_filled(metadata, TITLE_NAMES[:1]))
+    )
     return {
         **own,
         "doc_id": key,
-        **({"title": row.get(found.title)} if found.title else {}),
-        **({"text": _joined(row, found.text, location)} if found.text else {}),
+        **({"title": title} if title is not None else {}),
+        **({"text": _joined(texts, found.text, location)} if found.text else {}),
         **({"metadata": known} if known else {}),
     }
 
@@ -93,18 +101,22 @@ def _made_id(
     location: FileLocation,
     watch: Watch,
     *,
-    number: int | None,
+    has_text: bool,
 ) -> str:
-    """An id for a row without one: its source, else its file and number; the choice is noted."""
+    """An id for a row without one, of its source or file and its content; the choice is noted."""
     source = metadata.get(_filled(metadata, SOURCE_NAMES))
     file = location.file
+    content = json.dumps(row, sort_keys=True, ensure_ascii=False, default=str)
+    digest = blake2b(content.encode(), digest_size=5).hexdigest()
     if isinstance(source, str) and (name := _tidy(source)):
-        watch.note_once(f"{file}: no ids; they are made of the source that the metadata name")
-        return watch.numbered(name)
+        watch.note_once(
+            f"{file}: no ids; they are made of the source that the metadata name, and the content"
+        )
+        return f"{name}-{digest}"
     column = _named(row, ID_NAMES)
-    if number is not None and not column:
-        watch.note_once(f"{file}: no ids; they are made of the name of the file and the line")
-        return f"{_tidy(stem(Path(file)))}-{number}"
+    if has_text and not column:
+        watch.note_once(f"{file}: no ids; they are made of the file's name and the content")
+        return f"{_tidy(stem(Path(file)))}-{digest}"
     raise location.format_error(
         "no doc_id" + (f": {column[0]} is empty" if column else ""),
         hint=f"{NAME_FIELDS}; {_fields(row)}",
@@ -210,9 +222,23 @@ def _plain(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(plain_name, names))
 
 
-def _id(value: object) -> object:
-    """The id; a whole number that was read as 12.0 is 12."""
+def _id(value: object, *, in_table: bool) -> object:
+    """The id; a whole number that was read or written as 12.0 is 12, as pandas does with gaps."""
+    if in_table and isinstance(value, str) and _WRITTEN_AS_REAL.fullmatch(value):
+        return value[:-2]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _as_words(row: Row, found: _Found) -> Row:
+    """The row; numbers that stand where a text or title is expected are words."""
+    return {
+        name: str(value)
+        if name in {*found.text, found.title}
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+        else value
+        for name, value in row.items()
+    }
 
 
 def _joined(row: Row, names: tuple[str, ...], location: FileLocation) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -145,7 +146,9 @@ def _again(
     It is none where a later document revises an earlier one.
     """
     document = entry.document
-    digest = blake2b(f"{document.title}\0{document.text}".encode(), digest_size=16).digest()
+    about = json.dumps(document.metadata, sort_keys=True, default=str)
+    content = f"{document.title}\0{document.text}\0{about}"
+    digest = blake2b(content.encode(), digest_size=16).digest()
     earlier, location = seen.setdefault(document.doc_id, (digest, entry.location))
     if location is entry.location:
         return False
@@ -154,7 +157,7 @@ def _again(
         return False
     if earlier != digest:
         raise entry.location.duplicate_error(
-            f"the document {document.doc_id} has a different title or text at {location}",
+            f"the document {document.doc_id} has another title, text or metadata at {location}",
             hint="an id must name one document: rename one of the files"
             if document.source in NAMED_BY_FILE
             else "an id must name one document",

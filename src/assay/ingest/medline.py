@@ -3,7 +3,8 @@
 One file of the yearly baseline holds 30,000 records, so they are read one by one. A structured
 abstract is a section per label. The id of a document is its PMID, as judgments have it. Files of
 updates hold records anew, which take the place of earlier ones, and lists of deleted PMIDs, which
-are withdrawn. What PubMed saved as text is read by ``medline_text.py``.
+are withdrawn. Of several versions the newest counts. What PubMed saved as text is read by
+``medline_text.py``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from assay.model.values import iso_date
 
 SUFFIXES = frozenset({".xml"}) | medline_text.SUFFIXES
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
-DELETED = "DeleteCitation"
+DELETED = ("DeleteCitation", "DeleteDocument")
 ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", *RECORDS})
 READING = ElementRules()
 _SEASON = re.compile(r"([12]\d{3})(?:[ -]([A-Za-z]{3}))?")  # "2000 Nov-Dec", "1998-1999"
@@ -35,25 +36,33 @@ _SEASON = re.compile(r"([12]\d{3})(?:[ -]([A-Za-z]{3}))?")  # "2000 Nov-Dec", "1
 
 def read_medline(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     """The citations of a file, or of every such file in a folder, in the order of names."""
+    newest: dict[str, int] = {}  # of what has more than one version
     for file in corpus_files(path, SUFFIXES, watch):
         with watch.passing():
             if head(file, 64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(medline_text.MAGIC):
                 yield from medline_text.read_records(file, watch)
             else:
-                yield from _of_xml(file, watch)
+                yield from _of_xml(file, watch, newest)
 
 
-def _of_xml(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
+def _of_xml(file: Path, watch: Watch, newest: dict[str, int]) -> Iterator[ParsedDocument]:
     empty = True
-    for element in stream_xml(file, watch, (*RECORDS, DELETED)):
+    for element in stream_xml(file, watch, (*RECORDS, *DELETED)):
         empty = False
-        if element.tag == DELETED:
+        if element.tag in DELETED:
             for pmid in children(element, "PMID"):
-                watch.withdraw(one_line(pmid, READING))
+                if _version(pmid) >= newest.get(one_line(pmid, READING), 1):
+                    watch.withdraw(one_line(pmid, READING))
             continue
         with watch.passing():
             location = FileLocation(str(file), local_line(element))
             document = _citation(element, location)
+            version = _version(next(element.iter("PMID"), None))
+            if version < newest.get(document.doc_id, 1):
+                watch.note(f"{location}: an older version of {document.doc_id}: left out")
+                continue
+            if version > 1:
+                newest[document.doc_id] = version
             if document.title or document.text:
                 yield ParsedDocument(document, location, revises=True)
             else:
@@ -86,6 +95,11 @@ def _citation(record: Element, location: FileLocation) -> Document:
     )
 
 
+def _version(pmid: Element | None) -> int:
+    text = "" if pmid is None else pmid.get("Version") or ""
+    return int(text) if re.fullmatch(r"\d{1,6}", text) else 1
+
+
 def _title(article: Element) -> str:
     """The title in English, else as it was written; books and their chapters have other names."""
     for path in ("ArticleTitle", "VernacularTitle", "Book/BookTitle"):
@@ -95,12 +109,15 @@ def _title(article: Element) -> str:
 
 
 def _abstract(citation: Element, article: Element, composer: Composer) -> None:
-    """The authors' abstract; without one, another in English (a publisher's, a plain one)."""
-    chosen = article.find("Abstract")
-    if chosen is None:
-        others = children(citation, "OtherAbstract")
-        chosen = next((one for one in others if one.get("Language", "eng") == "eng"), None)
-    for part in children(chosen, "AbstractText") if chosen is not None else ():
+    """The authors' abstract; without one, another: in English, else in the language it has."""
+    others = sorted(
+        children(citation, "OtherAbstract"), key=lambda one: one.get("Language", "eng") != "eng"
+    )
+    every = (
+        list(children(one, "AbstractText")) for one in (*children(article, "Abstract"), *others)
+    )
+    filled = (parts for parts in every if any(one_line(part, READING) for part in parts))
+    for part in next(filled, ()):
         heading = " ".join((part.get("Label") or "").split())
         heading = "" if heading.upper() == "UNLABELLED" else heading
         category = label_of((part.get("NlmCategory") or "").replace("UNASSIGNED", ""))
@@ -113,10 +130,14 @@ def _metadata(
     record: Element, citation: Element, article: Element, pmid: str
 ) -> dict[str, MetadataValue]:
     ids = {"pmid": pmid, **_other_ids(record, article)}
-    headings = _texts(citation, "MeshHeadingList/MeshHeading/DescriptorName")
+    headings = (
+        *_texts(citation, "MeshHeadingList/MeshHeading/DescriptorName"),
+        *_texts(citation, "SupplMeshList/SupplMeshName"),
+    )
     chemicals = _texts(citation, "ChemicalList/Chemical/NameOfSubstance")
     keywords = _texts(citation, "KeywordList/Keyword")
     published = _published(article)
+    languages = _texts(article, "Language")
     found: dict[str, MetadataValue] = {
         **ids,
         "journal": one_line(article.find("Journal/Title"), READING),
@@ -125,7 +146,7 @@ def _metadata(
         "authors": distinct(filter(None, map(_author, article.iterfind("AuthorList/Author")))),
         "publication_types": _texts(article, "PublicationTypeList/PublicationType")
         or _texts(article, "PublicationType"),
-        "language": one_line(article.find("Language"), READING),
+        "language": languages[0] if len(languages) == 1 else languages,
         "mesh": distinct(_mesh(citation)),
         "chemicals": chemicals,
         "keywords": keywords,
@@ -180,6 +201,7 @@ def _mesh(citation: Element) -> Iterator[str]:
     for heading in citation.iterfind("MeshHeadingList/MeshHeading"):
         name = one_line(heading.find("DescriptorName"), READING)
         yield from medline_text.qualified(name, _texts(heading, "QualifierName"))
+    yield from _texts(citation, "SupplMeshList/SupplMeshName")
 
 
 def _texts(element: Element, path: str) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from assay import extras, limits
@@ -21,14 +22,24 @@ from assay.ingest.tables import JOIN
 from assay.ingest.watch import Watch
 from assay.ingest.xml_tree import Element, etree
 from assay.model.sections import label_of
+from assay.plural import counted
 
 SUFFIXES = frozenset({".pdf"})
 MAGIC = b"%PDF-"
-EDGE = 2  # lines at the top and at the bottom that may come again on other pages
+EDGE = 0.11  # of the height of the sheet: where lines may come again on other pages
 LARGER = 1.12  # of the size of running text: a heading
 LONGEST = 200  # characters of a heading
 NEW, NEW_HEADING = 1.9, 1.25  # sizes from line to line: a new paragraph, a new heading
 LEVELS = 5
+SHOWN = 10  # numbers of pages in a note
+FIRST_PARTS = frozenset({
+    "long", "short", "high", "low", "well", "self", "double", "single", "triple", "cross", "half",
+    "full", "open", "head", "real", "one", "two", "three", "four", "five", "six", "ten", "dose",
+    "time", "age", "sex", "year", "week", "day", "month", "follow", "placebo", "drug", "non",
+})  # fmt: skip
+"""First parts of words that are written with a hyphen wherever they stand in a line."""
+_WORD = re.compile(r"\w+(?:-\w+)*")
+_LAST_WORD = re.compile(r"\w+$")
 _DIGITS = re.compile(r"\d+")
 _NAMED = re.compile(r"(?:[\dIVX]+(?:\.\d+)*[.)]?\s+)?[A-Z][^.!?;|]{2,60}:?")
 _JUNK = re.compile(r"untitled|microsoft word|\.(?:docx?|pdf|indd|qxd|tex)$|^\W*$", re.IGNORECASE)
@@ -40,12 +51,12 @@ def read_pdf(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
         with watch.passing():
             location = FileLocation(str(file))
             watch.opened(location.source)
-            page, title = _page(file, location)
+            page, title = _page(file, location, watch)
             watch.consumed(file.stat().st_size)
             yield page_entry(page, id_of(file, path, watch), location, "pdf", title=title)
 
 
-def _page(file: Path, location: FileLocation) -> tuple[Element, str]:
+def _page(file: Path, location: FileLocation, watch: Watch) -> tuple[Element, str]:
     """The document as HTML, whose elements say which page they are from, and its title."""
     extras.require("pypdfium2")
     import pypdfium2
@@ -63,13 +74,16 @@ def _page(file: Path, location: FileLocation) -> tuple[Element, str]:
             f"the PDF is damaged: {problem}", hint="fetch the file again"
         ) from None
     try:
-        pages = [page_lines(page) for page in pdf]
+        pages = [Page(page.get_height(), page_lines(page)) for page in pdf]
         title = str(pdf.get_metadata_value("Title") or "")
     except pypdfium2.PdfiumError as problem:
         raise location.format_error(f"the PDF is damaged: {problem}") from None
     finally:
         pdf.close()
-    if not any(pages):
+    if bare := [str(number) for number, page in enumerate(pages, 1) if not page.lines]:
+        shown = ", ".join(bare[:SHOWN]) + (", ..." if len(bare) > SHOWN else "")
+        watch.note(f"{file}: no text on {counted(len(bare), 'page')} ({shown}): scans are not read")
+    if not any(page.lines for page in pages):
         raise location.format_error(
             "the PDF holds no text", hint="if it is a scan, recognise its text first"
         )
@@ -77,23 +91,58 @@ def _page(file: Path, location: FileLocation) -> tuple[Element, str]:
     return _as_html(_without_running(pages)), "" if _JUNK.search(title) else title
 
 
-def _without_running(pages: list[list[Line]]) -> list[list[Line]]:
-    """The pages without lines that come again at the edge of most of them, but for numbers."""
-    seen = Counter(key for lines in pages for key in {_key(line) for line in _edges(lines)})
-    often = {key for key, count in seen.items() if count >= max(3, len(pages) / 2)}
-    return [
-        [line for line in lines if not (_key(line) in often and line in _edges(lines))]
-        for lines in pages
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: how high the sheet is, and its lines."""
+
+    height: float
+    lines: list[Line]
+
+    def is_edge(self, line: Line) -> bool:
+        """Is it where heads and feet of pages stand?"""
+        away = min(line.base, self.height - line.base)
+        return not line.turns and away <= EDGE * self.height
+
+
+def _without_running(pages: list[Page]) -> list[list[Line]]:
+    """The lines of each page without those that come again at the edge of most pages.
+
+    What differs may be the number of the page: another number makes another line.
+    """
+    seen: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
+    for number, page in enumerate(pages):
+        for line in page.lines:
+            if page.is_edge(line):
+                seen.setdefault(_key(line), []).append((number, _numbers(line)))
+    often = {
+        key
+        for key, found in seen.items()
+        if len({number for number, _ in found}) >= max(3, len(pages) / 2) and _is_running(found)
+    }
+    left = [
+        [line for line in page.lines if not (_key(line) in often and page.is_edge(line))]
+        for page in pages
     ]
+    return left if any(left) else [page.lines for page in pages]
 
 
-def _edges(lines: Sequence[Line]) -> list[Line]:
-    by_height = sorted(lines, key=lambda line: line.base)
-    return [*by_height[:EDGE], *by_height[-EDGE:]]
+def _is_running(found: list[tuple[int, tuple[int, ...]]]) -> bool:
+    """Are the numbers of a line the same on every page, but for one that counts pages?"""
+    columns = zip(*(numbers for _, numbers in found), strict=True)
+    places = [place for place, _ in found]
+    return all(
+        len(set(column)) == 1
+        or len({number - place for number, place in zip(column, places, strict=True)}) == 1
+        for column in columns
+    )
 
 
 def _key(line: Line) -> str:
     return _DIGITS.sub("#", line.text)
+
+
+def _numbers(line: Line) -> tuple[int, ...]:
+    return tuple(int(digits[:9]) for digits in _DIGITS.findall(line.text))
 
 
 def _as_html(pages: list[list[Line]]) -> Element:
@@ -101,15 +150,18 @@ def _as_html(pages: list[list[Line]]) -> Element:
     body = etree.SubElement(root, "body")
     lines = [line for page in pages for line in page]
     usual = _usual_size(lines)
+    words = frozenset(_WORD.findall(" ".join(line.text for line in lines if not line.cut)))
     sizes = sorted({_rounded(line.size) for line in lines if _is_larger(line, usual)}, reverse=True)
     for number, page in enumerate(pages, 1):
-        for tag, text in _blocks(page, usual, sizes):
+        for tag, text in _blocks(page, usual, sizes, words):
             etree.SubElement(body, tag, {PAGE: str(number)}).text = clean(text)
     return root
 
 
-def _blocks(lines: list[Line], usual: float, sizes: list[float]) -> Iterator[tuple[str, str]]:
-    """Headings and paragraphs of a page."""
+def _blocks(
+    lines: list[Line], usual: float, sizes: list[float], words: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    """Headings and paragraphs of a page; ``words`` are those of the document."""
     tag, text = "", ""
     before: Line | None = None
     for line in lines:
@@ -119,10 +171,28 @@ def _blocks(lines: list[Line], usual: float, sizes: list[float]) -> Iterator[tup
                 yield tag, text
             tag, text = now, line.text
         else:
-            text += line.text if before.cut else f" {line.text}"
+            text += _after_cut(text, line.text, words) if before.cut else f" {line.text}"
         before = line
     if text:
         yield tag, text
+
+
+def _after_cut(before: str, after: str, words: frozenset[str]) -> str:
+    """What follows a word that was cut at the end of a line, with its hyphen if it has one."""
+    first, second = _LAST_WORD.search(before), _WORD.match(after)
+    if not first or not second:
+        return after
+    one, other = first[0], second[0]
+    if one + other in words:
+        return after
+    compound = (
+        f"{one}-{other}" in words
+        or not one[-1].islower()  # IL-6, PD-L1, COVID-19
+        or other[0].isdigit()
+        or one.lower() in FIRST_PARTS
+        or (one in words and other in words)
+    )
+    return f"-{after}" if compound else after
 
 
 def _is_apart(before: Line, line: Line, tag: str) -> bool:

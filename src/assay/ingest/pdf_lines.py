@@ -2,14 +2,17 @@
 
 A PDF places characters; words, lines and raised digits are for the reader to see. Characters on one
 base line are a line, a wide gap in it stands between columns of a table, and smaller characters
-above it are raised: ``10⁶`` must not become 106.
+above it are raised: ``10⁶`` must not become 106. Rows of a table that lack a cell are set against
+the columns of the rows around them. Text that stands on its side is read along its own lines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from ctypes import byref, c_double
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import groupby
+from math import pi
 from typing import Any, NamedTuple
 
 from assay.ingest.raised import raised
@@ -24,28 +27,73 @@ SPACE, GAP = 0.13, 1.0  # sizes between two words, and between two columns
 
 
 class Char(NamedTuple):
-    """A character, where it begins and ends, its base line and its size."""
+    """A character, where it begins and ends along its line, its base line and its size.
+
+    ``turns`` are the quarters of a circle by which it is turned to the left.
+    """
 
     text: str
     left: float
     right: float
     base: float
     size: float
+    turns: int = 0
 
 
 @dataclass(slots=True)
 class Line:
-    """A line: its words, its base line, its size; ``cut`` if its last word goes on in the next."""
+    """A line: its words, its base line, its size; ``cut`` if its last word goes on in the next.
+
+    ``cells`` are where each of its cells begins and ends.
+    """
 
     text: str
     base: float
     size: float
     cut: bool = False
+    turns: int = 0
+    cells: list[tuple[float, float]] = field(default_factory=list)
 
 
 def page_lines(page: Any) -> list[Line]:
     """The lines of a page of pypdfium2, in the order in which they are written."""
-    return list(lines_of(_chars(page)))
+    page.set_rotation(0)  # how a viewer turns the sheet says nothing about the order of lines
+    return in_columns(list(lines_of(_chars(page))))
+
+
+def in_columns(lines: list[Line]) -> list[Line]:
+    """The lines; a row of a table that lacks cells has empty ones in their columns."""
+    for _, group in groupby(lines, key=lambda line: len(line.cells) > 1):
+        rows = list(group)
+        most = max(len(row.cells) for row in rows)
+        full = [row.cells for row in rows if len(row.cells) == most]
+        if most > 2 and len(full) < len(rows):
+            columns = [
+                (min(one[0] for one in column), max(one[1] for one in column))
+                for column in zip(*full, strict=True)
+            ]
+            for row in rows:
+                row.text = _placed(row, columns)
+    return lines
+
+
+def _placed(row: Line, columns: list[tuple[float, float]]) -> str:
+    """The text of a row with each cell in the column that it shares most room with."""
+    texts = row.text.split(JOIN)
+    if len(texts) != len(row.cells) or len(texts) == len(columns):
+        return row.text
+    places = [
+        max(range(len(columns)), key=lambda at: _shared(cell, columns[at])) for cell in row.cells
+    ]
+    if places != sorted(set(places)):
+        return row.text  # two cells in one column: this is no row of that table
+    cells = dict(zip(places, texts, strict=True))
+    return JOIN.join(cells.get(at, "") for at in range(len(columns)))
+
+
+def _shared(cell: tuple[float, float], column: tuple[float, float]) -> float:
+    """How far they overlap; below 0, how far they are apart."""
+    return min(cell[1], column[1]) - max(cell[0], column[0])
 
 
 def lines_of(chars: Iterator[Char]) -> Iterator[Line]:
@@ -60,14 +108,20 @@ def lines_of(chars: Iterator[Char]) -> Iterator[Line]:
             line.text += _lifted(lifted, line.text, char.text)
             lifted = ""
             if not char.text.isspace():
-                line.text = _spaced(line.text, (char.left - right) / line.size)
+                before = line.text
+                line.text = _spaced(before, (char.left - right) / line.size)
+                if line.text.endswith(JOIN) and not before.endswith(JOIN):
+                    line.cells.append((char.left, char.right))
+                else:
+                    line.cells[-1] = (line.cells[-1][0], char.right)
             line.text += char.text
         elif char.text.isspace():
             continue
         else:
             if line is not None:
                 yield _ended(line, lifted)
-            line, lifted = Line(char.text, char.base, char.size), ""
+            line, lifted = Line(char.text, char.base, char.size, turns=char.turns), ""
+            line.cells.append((char.left, char.right))
         if not char.text.isspace():
             right = char.right
     if line is not None:
@@ -86,6 +140,8 @@ def _spaced(text: str, gap: float) -> str:
 
 def _is_in(char: Char, line: Line) -> bool:
     """Is it on the line, or lowered below it?"""
+    if char.turns != line.turns:
+        return False
     away = char.base - line.base
     lowered = char.size <= SMALLER * line.size and -LEVEL * 2 * line.size <= away <= 0
     return abs(away) <= LEVEL * line.size or lowered
@@ -93,7 +149,11 @@ def _is_in(char: Char, line: Line) -> bool:
 
 def _is_raised(char: Char, line: Line) -> bool:
     above = char.base - line.base
-    return char.size <= SMALLER * line.size and LEVEL * line.size < above <= HIGH * line.size
+    return (
+        char.turns == line.turns
+        and char.size <= SMALLER * line.size
+        and LEVEL * line.size < above <= HIGH * line.size
+    )
 
 
 def _lifted(text: str, before: str, after: str) -> str:
@@ -121,5 +181,17 @@ def _chars(page: Any) -> Iterator[Char]:
             continue  # set by pdfium where it sees a gap; raised digits lead it astray
         pdfium.FPDFText_GetCharOrigin(text, index, byref(x), byref(y))
         pdfium.FPDFText_GetLooseCharBox(text, index, byref(box))
-        yield Char(char, box.left, box.right, y.value, box.top - box.bottom)
+        turns = round(pdfium.FPDFText_GetCharAngle(text, index) / (pi / 2)) % 4
+        yield _turned(char, box, x.value, y.value, turns)
     text.close()
+
+
+def _turned(char: str, box: Any, x: float, y: float, turns: int) -> Char:
+    """A character as it stands on its own line, which may run upwards or downwards."""
+    if turns == 1:
+        return Char(char, box.bottom, box.top, -x, box.right - box.left, turns)
+    if turns == 2:
+        return Char(char, -box.right, -box.left, -y, box.top - box.bottom, turns)
+    if turns == 3:
+        return Char(char, -box.top, -box.bottom, x, box.right - box.left, turns)
+    return Char(char, box.left, box.right, y, box.top - box.bottom)

@@ -6,10 +6,13 @@ that it has most of. Parquet is read in pieces of ``ROWS``.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
+from collections import deque
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,9 @@ SUFFIXES = TEXTUAL | {PARQUET}
 SEPARATORS = ",;\t|"
 ROWS = 2_000
 LOOKED_AT = 2  # rows below the names that tell a table from prose
+JOINED = 200  # lines that a quoted cell between tabs may go on
+_SEPARATOR_SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _WHOLE = re.compile(r"-?[1-9]\d{0,14}|0")
 
 
@@ -38,20 +44,18 @@ def read_tabular(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
     for file in corpus_files(path, SUFFIXES, watch):
         with watch.passing():
             rows = _parquet(file, watch) if suffix(file) == PARQUET else _separated(file, watch)
-            for index, (location, row) in enumerate(rows, 1):
+            empty = True
+            for location, row in rows:
+                empty = False
                 with watch.passing():
-                    number = location.line or index
-                    ours = arranged(row, watch.columns, location, watch, number=number)
+                    ours = arranged(row, watch.columns, location, watch, in_table=True)
                     yield document_entry(ours, location, watch, "table")
+            if empty:
+                watch.left_out(f"{file}: no rows", file)
 
 
 def _separated(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
-    texts = _texts(file, watch)
-    head = next(texts, None)
-    if head is None:
-        watch.left_out(f"{file}: empty", file)
-        return
-    yield from separated_rows(_with(head, texts), str(file), watch)
+    yield from separated_rows(_texts(file, watch), str(file), watch)
 
 
 def separated_rows(
@@ -62,10 +66,18 @@ def separated_rows(
     A row that cannot be read is an error, or passed over where the watch passes it.
     """
     watch = watch or Watch()
-    head = next(texts, "")
-    cells = csv.reader(_with(head, texts), delimiter=_separator(head), strict=True)
-    at = FileLocation(source, 1)
-    names = _names(_row(cells, at) or [], at)
+    head = next(texts, None)
+    if head is None:
+        return
+    said = _SEPARATOR_SAID.fullmatch(head)  # how Excel names the separator
+    mark = said[1] if said else _separator(head)
+    cells: _Cells = (
+        _TabCells(_with(head, texts)) if mark == "\t" else _Cells(_with(head, texts), mark)
+    )
+    if said:
+        next(cells)
+    at = FileLocation(source, cells.line_num + 1)
+    names = _names(_row(cells, at) or [], at, watch)
     while True:
         at = FileLocation(source, cells.line_num + 1)
         with watch.passing():
@@ -79,14 +91,112 @@ def separated_rows(
                     f"{len(row)} cells, but {len(names)} columns",
                     hint="quote cells that hold commas",
                 )
+            if any(line.count(mark) == len(names) - 1 for line in cells.swallowed):
+                watch.note(
+                    f"{at}: one row goes on to line {cells.line_num:,} and holds lines that look "
+                    "like rows: does a quote lack its end?"
+                )
             yield at, {name: _value(cell) for name, cell in zip(names, row, strict=True)}
+
+
+class _Cells:
+    """The cells of each row, the last line read, and the lines of a row after its first."""
+
+    def __init__(self, texts: Iterator[str], mark: str) -> None:
+        self.swallowed: list[str] = []
+        self._texts = texts
+        self._rows = csv.reader(self._remembered(), delimiter=mark, strict=True)
+
+    @property
+    def line_num(self) -> int:
+        return self._rows.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        self._begun, self.swallowed = False, []
+        return next(self._rows)
+
+    def _remembered(self) -> Iterator[str]:
+        for text in self._texts:
+            if self._begun:
+                self.swallowed.append(text)
+            self._begun = True
+            yield text
+
+
+class _TabCells(_Cells):
+    """The same between tabs, where a quote is a sign like others unless it holds a whole cell.
+
+    Most programs write tabs without quoting; Excel quotes a cell that holds a tab or a line break.
+    Lines are joined only if they do not make rows by themselves.
+    """
+
+    def __init__(self, texts: Iterator[str]) -> None:
+        self.swallowed = []
+        self._texts = texts
+        self._ahead: deque[str] = deque()
+        self._line = self._columns = 0
+
+    @property
+    def line_num(self) -> int:
+        return self._line
+
+    def __next__(self) -> list[str]:
+        line = self._next_line()
+        cells = _between_tabs(line)
+        self._columns = self._columns or len(cells)
+        if len(cells) != self._columns or (_is_open(cells[-1]) and not self._is_row_ahead()):
+            cells = self._joined(line) or cells
+        return [_without_quotes(cell) for cell in cells]
+
+    def _next_line(self) -> str:
+        self._line += 1
+        return self._ahead.popleft() if self._ahead else next(self._texts)
+
+    def _is_row_ahead(self) -> bool:
+        if not self._ahead:
+            self._ahead.extend(islice(self._texts, 1))
+        return not self._ahead or len(_between_tabs(self._ahead[0])) == self._columns
+
+    def _joined(self, line: str) -> list[str] | None:
+        """The row that this line and those below it make as Excel writes them; None if none."""
+        taken = [line]
+        while len(taken) <= JOINED and '"' in line:
+            try:
+                rows = list(csv.reader(taken, delimiter="\t", strict=True))
+            except csv.Error:
+                rows = []
+            if len(rows) == 1 and len(rows[0]) == self._columns:
+                for _ in taken[1:]:
+                    self._next_line()
+                return rows[0]
+            if len(self._ahead) < len(taken):
+                self._ahead.extend(islice(self._texts, 1))
+            if len(self._ahead) < len(taken):
+                return None
+            taken.append(self._ahead[len(taken) - 1])
+        return None
+
+
+def _between_tabs(line: str) -> list[str]:
+    return line.rstrip("\n").split("\t")
+
+
+def _is_open(cell: str) -> bool:
+    return cell.startswith('"') and not _QUOTED.fullmatch(cell)
+
+
+def _without_quotes(cell: str) -> str:
+    return cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(cell) else cell
 
 
 def head_names(line: str) -> list[str]:
     """The names of columns in the first line of CSV."""
     cells = csv.reader([line], delimiter=_separator(line), strict=True)
     at = FileLocation("head", 1)
-    return _names(_row(cells, at) or [], at)
+    return _names(_row(cells, at) or [], at, Watch())
 
 
 def holds_documents(text: str) -> bool:
@@ -123,10 +233,20 @@ def _with(head: str, texts: Iterator[str]) -> Iterator[str]:
 
 
 def _texts(file: Path, watch: Watch) -> Iterator[str]:
-    """The lines; bytes that are not UTF-8 stay in them as half characters, which ``_row`` finds."""
+    """The lines; bytes that are not UTF-8 stay in them as half characters, which ``_row`` finds.
+
+    A carriage return ends a line, too: older programs write nothing else.
+    """
     for line in lines(file, watch):
-        data = line.data.removeprefix(b"\xef\xbb\xbf") if line.number == 1 else line.data
-        yield data.decode(errors="surrogateescape").replace("\r", "") + "\n"
+        data = line.data
+        if line.number == 1:
+            if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise FileLocation(str(file), 1).format_error(
+                    "this is UTF-16, not UTF-8", hint="save it as UTF-8"
+                )
+            data = data.removeprefix(codecs.BOM_UTF8)
+        for text in data.decode(errors="surrogateescape").rstrip("\r").split("\r"):
+            yield text + "\n"
 
 
 def _row(cells: Any, at: FileLocation) -> list[str] | None:
@@ -154,12 +274,24 @@ def _row(cells: Any, at: FileLocation) -> list[str] | None:
     return row
 
 
-def _names(cells: list[str], location: FileLocation) -> list[str]:
-    names = [" ".join(cell.split()) for cell in cells]
-    if "" in names or len(set(names)) < len(names):
+def _names(cells: list[str], location: FileLocation, watch: Watch) -> list[str]:
+    """The names of the columns; one without a name, or with that of another, gets one."""
+    given = [" ".join(cell.split()) for cell in cells]
+    if given and not any(given):
         raise location.format_error(
-            "the first row names the columns, each once", hint="add a row with their names"
+            "the first row does not name the columns", hint="add a row with their names"
         )
+    names: list[str] = []
+    for number, name in enumerate(given, 1):
+        own = name or f"column_{number}"
+        if own in names or (own != name and own in given):
+            own = next(
+                other for extra in count(2) if (other := f"{own}_{extra}") not in {*names, *given}
+            )
+        if own != name:
+            why = f"is another {name!r:.60}" if name else "has no name"
+            watch.note_once(f"{location.file}: column {number} {why}: it is called {own:.80}")
+        names.append(own)
     return names
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -80,7 +79,6 @@ class Watch:
         self._total = 0
         self._told: set[str] = set()
         self._withdrawn: dict[str, None] = {}
-        self._made: Counter[str] = Counter()
         self._shown = ("", "")  # a folder of ours, and what users know it by
 
     def expect(self, size: int) -> None:
@@ -104,11 +102,6 @@ class Watch:
     def withdraw(self, doc_id: str) -> None:
         """Note that the corpus asks to delete a document, whether it was read here or earlier."""
         self._withdrawn[doc_id] = None
-
-    def numbered(self, name: str) -> str:
-        """The name as an id; the second of that name is ``name.2``."""
-        self._made[name] += 1
-        return f"{name}.{self._made[name]}" if self._made[name] > 1 else name
 
     def ended(self) -> None:
         """Report what is withdrawn."""

@@ -135,7 +135,7 @@ def _evaluate(assay: Assay, given: Arguments) -> dict[str, Any]:
         raise UsageError(
             f"there is no test set {name!r:.80}", hint=f"known: {', '.join(known) or 'none'}"
         )
-    found = assay.evaluate(EvaluationRequest(test_sets=(name,), part="evaluation", **rest))
+    found = assay.carry_out(EvaluationRequest(test_sets=(name,), part="evaluation", **rest))
     return found.to_dict()
 
 

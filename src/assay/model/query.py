@@ -30,21 +30,16 @@ class Filters:
         "Only what this speaker says.",
         name="speaker",
     )
-    interview_id: tuple[str, ...] = option(
-        _LABELS, (), "Only these interviews.", aliases=("interview",)
-    )
+    interview_id: tuple[str, ...] = option(_LABELS, (), "Only these interviews.")
     section_label: tuple[str, ...] = option(_LABELS, (), "Only these sections.", name="section")
     ingestion_mode: tuple[IngestionMode, ...] = option(
         Several(Choice(IngestionMode)),
         (),
         "Only what was ingested in this mode.",
-        aliases=("mode",),
     )
     source: tuple[str, ...] = option(_LABELS, (), "Only these sources.")
-    doc_id: tuple[str, ...] = option(_LABELS, (), "Only these documents.", aliases=("doc",))
-    is_table: bool | None = option(
-        Maybe(Switch(), none=()), None, "Only tables, or no tables.", aliases=("tables",)
-    )
+    doc_id: tuple[str, ...] = option(_LABELS, (), "Only these documents.")
+    is_table: bool | None = option(Maybe(Switch(), none=()), None, "Only tables, or no tables.")
 
     metadata: tuple[Condition, ...] = option(
         Conditions(ConditionKind(), most=limits.MAX_FILTERS),

@@ -12,6 +12,7 @@ it, and where day and month cannot be told apart, only the year counts.
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
@@ -172,6 +173,6 @@ def iso_date(year: str, month: str = "", day: str = "") -> str:
     number = _MONTHS.index(month[:3].lower()) + 1 if month[:3].lower() in _MONTHS else month
     if not str(number).isdecimal() or not 1 <= int(number) <= _LAST_MONTH:
         return year
-    if not day.isdecimal() or not 1 <= int(day) <= 31:
+    if not day.isdecimal() or not 1 <= int(day) <= monthrange(int(year), int(number))[1]:
         return f"{year}-{int(number):02}"
     return f"{year}-{int(number):02}-{int(day):02}"

@@ -97,9 +97,9 @@ def _shares(weights: Mapping[str, float]) -> str:
 
 def flags(options: SearchOptions) -> str:
     """The options of a command line that searches like this."""
-    said = f"--fusion rrf --rrf-k {options.rrf_k}"
+    said = f"--fusion-method rrf --rrf-k {options.rrf_k}"
     if options.fusion_method is not FusionMethod.RRF:
-        said = f"--fusion weighted --normalization {options.normalization}"
+        said = f"--fusion-method weighted --normalization {options.normalization}"
     said += f" --weights {_shares(options.weights)}"
     by_type = ";".join(f"{kind}:{_shares(one)}" for kind, one in options.type_weights.items())
     return f"{said} --type-weights '{by_type}'" if by_type else said

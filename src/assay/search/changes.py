@@ -30,7 +30,6 @@ class SearchChanges(TypedDict, total=False):
     depth: int
     components: Texts
     fusion_method: Fusion
-    fusion: Fusion
     rrf_k: int
     weights: Mapping[str, float]
     per_type_weights: bool
@@ -38,7 +37,6 @@ class SearchChanges(TypedDict, total=False):
     normalization: Normalization | Literal["min-max", "z-score", "dbsf"]
     query_type: QueryType | Literal["exact_term", "paraphrase", "complex_clinical"] | None
     query_intent: str | None
-    intent: str | None
     boosts: bool
     group_by: GroupBy | Literal["chunk", "document"]
     collapse: bool
@@ -55,14 +53,10 @@ class SearchChanges(TypedDict, total=False):
     rerank_timeout_ms: float | None
     speaker: Speaker | Sequence[Speaker]
     interview_id: Texts
-    interview: Texts
     section: Texts
     ingestion_mode: Ingestion | Sequence[Ingestion]
-    mode: Ingestion | Sequence[Ingestion]
     source: Texts
     doc_id: Texts
-    doc: Texts
     is_table: bool | None
-    tables: bool | None
     filter: str | Condition | Sequence[str | Condition] | Mapping[str, object]
     filters: Filters | Mapping[str, object]

@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from assay import limits
+from assay.encode.catalog import DEFAULTS
 from assay.errors import UsageError
 from assay.model.query import FILTER_OPTIONS, Filters
 from assay.model.testset import QueryType
@@ -92,7 +93,6 @@ class SearchOptions:
         Choice(FusionMethod),
         FusionMethod.RRF,
         "How the components' lists become one.",
-        aliases=("fusion",),
         setting=True,
     )
     rrf_k: int = option(
@@ -125,7 +125,6 @@ class SearchOptions:
         Maybe(Identifier(form="an intent such as tabular or eligibility, or none"), none=()),
         None,
         "Intent of the query (tabular, eligibility, ... or none), instead of what it says.",
-        aliases=("intent",),
     )
     boosts: bool = option(
         Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
@@ -175,14 +174,20 @@ class SearchOptions:
     )
     reranker: str = option(
         Text(),
-        "BAAI/bge-reranker-base",
-        "Which cross-encoder; the default needs a GPU, ms-marco-minilm-l12-v2 does not.",
+        DEFAULTS["reranker"],
+        "Which cross-encoder; BAAI/bge-reranker-base needs a GPU, those that ship do not.",
         setting=True,
     )
     rerank_depth: int | None = option(
         Maybe(Whole(1, limits.MAX_DEPTH), none=("auto",)),
         None,
         "Candidates that the cross-encoder reorders; auto is what suits its model.",
+    )
+    rerank_share: float | None = option(
+        Maybe(Real(0, 1), none=("auto",)),
+        None,
+        "How much the cross-encoder's score counts beside the score before; auto is what suits it.",
+        setting=True,
     )
     component_timeout_ms: float = option(
         Real(0.001, limits.MAX_TIMEOUT_MS),
@@ -258,12 +263,6 @@ CONFIGURATION_NAMES = (
     *RUN_FILTERS,
 )
 """What a configuration may hold: all that changes results, beside pages."""
-_ALIASES = {
-    other: name
-    for name, one in SEARCH_OPTIONS.items()
-    for other in (*one.aliases, one.attribute)
-    if other != name
-}
 _RULES = tuple((one.attribute, one) for one in RETRIEVAL_OPTIONS.values())
 _FIELDS = frozenset(one.name for one in fields(SearchOptions))
 
@@ -296,16 +295,15 @@ def check_names(what: str, names: Iterable[str], own: Iterable[str]) -> None:
 
 
 def option_name(name: str) -> str:
-    """The name of an option, from any name that it ever had; an unknown one is refused."""
-    known = _ALIASES.get(name, name)
-    if known not in SEARCH_OPTIONS and known not in _FIELDS:
-        similar = get_close_matches(name[:60], [*SEARCH_OPTIONS, *_ALIASES], n=1)
+    """The name of an option; an unknown one is refused."""
+    if name not in SEARCH_OPTIONS and name not in _FIELDS:
+        similar = get_close_matches(name[:60], SEARCH_OPTIONS, n=1, cutoff=0.5)
         meant = f"did you mean {similar[0]}? " if similar else ""
         raise UsageError(
             f"{name!r:.60} is not a search option",
             hint=f"{meant}known: {', '.join(SEARCH_OPTIONS)}",
         )
-    return known
+    return name
 
 
 def configuration_name(name: str) -> str:
@@ -328,11 +326,10 @@ def changed(options: SearchOptions, **changes: Any) -> SearchOptions:
     filters: dict[str, Any] = {}
     for name, value in changes.items():
         known = option_name(name)
-        attribute = FILTER_OPTIONS[known].attribute if known in FILTER_OPTIONS else known
-        target = filters if known in FILTER_OPTIONS else given
-        if attribute in target:
-            raise UsageError(f"{known}: given twice")
-        target[attribute] = value
+        if known in FILTER_OPTIONS:
+            filters[FILTER_OPTIONS[known].attribute] = value
+        else:
+            given[known] = value
     if filters:
         given["filters"] = replace(_filters(given.get("filters", options.filters)), **filters)
     if "weights" in given and options.type_weights:
@@ -345,8 +342,6 @@ def read_changes(texts: Mapping[str, str | bool | Sequence[str]]) -> dict[str, A
     found: dict[str, Any] = {}
     for name, text in texts.items():
         known = option_name(name)
-        if known in found:
-            raise UsageError(f"{known}: given twice")
         one = SEARCH_OPTIONS[known]
         found[known] = one.read(text) if isinstance(text, str) else one.accept(text)
     return found
@@ -444,8 +439,9 @@ def _filters(value: object) -> Filters:
 
 
 def _named_filters(given: Mapping[Any, Any]) -> Filters:
-    """Filters by their names; any other name is that of a field of the metadata."""
-    wanted = {_ALIASES.get(str(name), str(name)): one for name, one in given.items()}
+    """Filters by name or as ``Filters`` has them; any other name is a field of the metadata."""
+    names = {one.attribute: name for name, one in FILTER_OPTIONS.items()}
+    wanted = {names.get(str(name), str(name)): one for name, one in given.items()}
     own = {name: one for name, one in wanted.items() if name in FILTER_OPTIONS}
     conditions = FILTER_OPTIONS["filter"].accept(own.pop("filter", None))
     for name, one in wanted.items():

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.errors import UsageError
+from assay.hits.trec_lines import column
 from assay.model.answers import Expect
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.testsets.write import as_plain, as_yaml, quoted
@@ -65,7 +66,7 @@ def _trec(test_set: TestSet) -> dict[str, str]:
     """Topics as ``id<TAB>text`` lines, and qrels."""
     topics = [f"{query.query_id}\t{_one_line(query.query_text)}" for query in test_set.queries]
     rows = [
-        f"{query.query_id} 0 {item.id} {item.grade}"
+        f"{column(query.query_id, first=True)} 0 {column(item.id)} {item.grade}"
         for query in test_set.queries
         for item in query.relevant_docs
     ]
@@ -81,7 +82,7 @@ def _beir(test_set: TestSet) -> dict[str, str]:
         for query in test_set.queries
     ]
     rows = [
-        f"{query.query_id}\t{item.id}\t{item.grade}"
+        f"{column(query.query_id, first=True)}\t{column(item.id)}\t{item.grade}"
         for query in test_set.queries
         for item in query.relevant_docs
     ]

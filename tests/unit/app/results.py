@@ -48,7 +48,7 @@ def opened(home: Path, **settings: Any) -> Workspace:
 def evaluated(home: Path) -> Workspace:
     """The workspace with its documents and two runs: "wide", tagged baseline, and "narrow"."""
     workspace = opened(home)
-    workspace.add_documents(DOCUMENTS)
+    workspace.add(DOCUMENTS)
     workspace.evaluate(GOLDEN, name="wide", tags=["baseline"])
     workspace.evaluate(GOLDEN, name="narrow", depth=1)
     return workspace

@@ -29,7 +29,7 @@ def made(home: Path, **more: str) -> Settings:
     """A workspace with a document, a key, a test set and a saved configuration."""
     of_it = settings(home, **more)
     with Workspace(of_it) as workspace:
-        workspace.add_documents([ROW])
+        workspace.add([ROW])
         layout = workspace.layout
     create_key(layout, "me", ["admin"])
     for path, text in ((layout.test_set("mine"), "name: mine\n"), (layout.configuration("a"), "")):

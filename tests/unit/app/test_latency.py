@@ -144,7 +144,7 @@ def test_only_what_our_own_search_made_can_be_timed(
     file = tmp_path / "run.json"
     file.write_text(json.dumps({"q0": ["x"]}))
     request = EvaluationRequest(test_sets=(golden,), run_file=str(file))
-    other = here.evaluate(request).runs[0].info.run_id
+    other = here.carry_out(request).runs[0].info.run_id
     with pytest.raises(UsageError, match="was made by run file"):
         comparison.ab(here, AbRequest(ours, other, latency_repeats=1))
     with pytest.raises(UsageError, match="latency_repeats"):

@@ -44,7 +44,7 @@ def test_the_signature_is_that_of_the_function_below() -> None:
 
 def test_a_search_takes_its_arguments_by_name() -> None:
     with assay.open(dense_model="none", splade_model="none") as workspace:
-        workspace.add_documents([{"doc_id": "d1", "text": "Aspirin eased it."}])
+        workspace.add([{"doc_id": "d1", "text": "Aspirin eased it."}])
         options = assay.SearchOptions(k=1)
         (hit,) = workspace.search(query="aspirin", options=options).results
         assert hit.to_dict()["doc_id"] == "d1"

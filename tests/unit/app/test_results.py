@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import assay
+from assay.app.evaluation import EvaluationRequest
 from assay.app.workspace import Workspace
 from assay.evaluation.components import ComponentReport
 from assay.evaluation.waterfall import Waterfall
@@ -46,11 +47,11 @@ RESULTS: dict[str, tuple[Make, list[str]]] = {
     "why": (lambda here: here.why("headache", "d3"), ["component", "rank"]),
     "answer": (lambda here: here.answer("what lowers cholesterol?"), ["chunk_id", "text"]),
     "evaluate": (
-        lambda here: here.evaluate(GOLDEN, name="wide"),
+        lambda here: here.carry_out(EvaluationRequest(test_set=GOLDEN, name="wide")),
         ["run", "query_id", "nDCG@10", "latency_ms"],
     ),
     "result": (
-        lambda here: here.evaluate(GOLDEN).runs[0].result,
+        lambda here: here.evaluate(GOLDEN),
         ["query_id", "query_text", "query_type", "MRR"],
     ),
     "show": (lambda here: here.show("wide"), ["query_id", "nDCG@10"]),
@@ -101,7 +102,7 @@ def test_texts_of_others_are_shown_as_text(here: Workspace) -> None:
 
 
 def test_frames_hold_the_values_of_the_result(here: Workspace) -> None:
-    made = here.evaluate(GOLDEN).runs[0].result
+    made = here.evaluate(GOLDEN)
     frame = made.to_frame("polars")
     assert frame["MRR"].mean() == made["MRR"]
     assert frame["query_id"].to_list() == list(made.scores.queries)

@@ -45,7 +45,7 @@ def test_what_is_no_row_is_refused() -> None:
 def test_a_frame_is_searchable(tmp_path: Path) -> None:
     only = {"splade_model": "none", "dense_model": "none", "components": "bm25"}
     with Workspace(configure({"home": tmp_path / "home", **only})) as workspace:
-        assert workspace.add_documents(polars.DataFrame(DATA)).added == 2
+        assert workspace.add(polars.DataFrame(DATA)).added == 2
         assert [hit.chunk.doc_id for hit in workspace.search("fever").results] == ["2"]
 
 

@@ -47,6 +47,7 @@ PROBE: dict[str, Any] = {
     "collapse": True,
     "rerank": True,
     "reranker": "ms-marco-minilm-l12-v2",
+    "rerank_share": 0.7,
     "lexicon": "lexicon.yaml",
     "synonyms": "synonyms.txt",
     "answerer": "answering:answer",
@@ -212,7 +213,7 @@ def test_an_index_that_was_removed_and_built_of_other_text_has_another_key(folde
 
     before = key(folder)
     with opened(folder) as workspace:
-        workspace.add_documents([{"doc_id": "d1", "title": "Aspirin", "text": "Other words."}])
+        workspace.add([{"doc_id": "d1", "title": "Aspirin", "text": "Other words."}])
         shutil.rmtree(workspace.layout.index)
     with opened(folder) as workspace:
         workspace.write_index("rebuild")
@@ -224,7 +225,7 @@ def test_an_index_that_was_removed_and_built_of_other_text_has_another_key(folde
 
 def evaluated(folder: Path, settings: dict[str, Any], **request: Any) -> Evaluated:
     with opened(folder, **settings) as workspace:
-        return workspace.evaluate(EvaluationRequest(test_set=small_set(), **request))
+        return workspace.carry_out(EvaluationRequest(test_set=small_set(), **request))
 
 
 EDITS: dict[str, tuple[dict[str, Any], dict[str, Any], str, str, str]] = {
@@ -314,7 +315,7 @@ def stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder with a run that was interrupted at its 14th query, as by Ctrl-C."""
     monkeypatch.setenv("STOP_AT", "14")
     with opened(folder) as workspace, pytest.raises(KeyboardInterrupt):
-        workspace.evaluate(EvaluationRequest(test_set=many(), retriever="engine_of_mine:search"))
+        workspace.carry_out(EvaluationRequest(test_set=many(), retriever="engine_of_mine:search"))
     monkeypatch.delenv("STOP_AT")
     return folder
 
@@ -322,7 +323,7 @@ def stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def went_on(folder: Path, **request: Any) -> tuple[Evaluated, int]:
     """The same again, and how many queries were asked this time."""
     with opened(folder) as workspace:
-        made = workspace.evaluate(
+        made = workspace.carry_out(
             EvaluationRequest(test_set=many(), retriever="engine_of_mine:search", **request)
         )
         return made, len(sys.modules["engine_of_mine"].asked)
@@ -356,7 +357,7 @@ def test_resuming_by_name_with_other_code_is_refused(stopped: Path) -> None:
 
 def evaluated_again(folder: Path, run_id: str) -> Evaluated:
     with opened(folder) as workspace:
-        return workspace.evaluate(EvaluationRequest(resume=run_id))
+        return workspace.carry_out(EvaluationRequest(resume=run_id))
 
 
 def test_resuming_our_own_search_with_other_synonyms_is_refused(folder: Path) -> None:
@@ -367,4 +368,4 @@ def test_resuming_our_own_search_with_other_synonyms_is_refused(folder: Path) ->
         opened(folder, **settings) as workspace,
         pytest.raises(ConflictError, match=r"since .* was begun: synonyms"),
     ):
-        workspace.evaluate(EvaluationRequest(resume=run_id))
+        workspace.carry_out(EvaluationRequest(resume=run_id))

@@ -70,15 +70,15 @@ def test_synthetic_questions_stay_marked_wherever_they_go(
     assert loaded.synthetic_ids == tuple(query.query_id for query in made.questions)
     said = "3 of 4 queries are synthetic"
     assert any(said in line for line in loaded.cautions)
-    recorded = workspace.evaluate("mixed", tags=["before"]).runs[0]
-    assert any(said in line for line in recorded.result.warnings())
+    recorded = workspace.evaluate("mixed", tags=["before"])
+    assert any(said in line for line in recorded.warnings())
     stored = workspace.stored_run("before")
     assert stored.test_set.synthetic_ids == loaded.synthetic_ids
     again = workspace.evaluate("mixed", tags=["after"], boosts=False)
     assert any(said in line for line in workspace.compare("before", "after").report.warnings)
     report = workspace.gate("before", "after")
     assert sum(said in line for line in report.warnings) == 1
-    parts = again.runs[0].result.by("origin")
+    parts = again.by("origin")
     assert {name: len(scores.queries) for name, scores in parts.items()} == {
         "synthetic": 3,
         "people": 1,

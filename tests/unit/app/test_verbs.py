@@ -16,6 +16,7 @@ from assay.app.statistics import Statistics
 from assay.app.workspace import Workspace
 from assay.errors import UnknownRunError, UsageError
 from assay.evaluation.gate import GateOutcome
+from assay.model.testset import GoldenQuery, Judgment, TestSet
 from tests.unit.app.results import GOLDEN, evaluated
 
 
@@ -28,19 +29,27 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 def test_a_test_set_is_evaluated_as_its_request_is(here: Workspace) -> None:
     steps: list[int] = []
     made = here.evaluate(GOLDEN, lambda step: steps.append(step.done), rrf_k=7, measures="MRR")
-    (run,) = made.runs
     assert steps[-1] == 4
-    assert (run.info.config["rrf_k"], run.cached) == (7, False)
+    assert made.info is not None
+    assert (made.info.config["rrf_k"], made.info.status, made.cached) == (7, "complete", False)
     request = EvaluationRequest(test_set=GOLDEN, options={"rrf_k": 7}, measures="MRR")
-    (again,) = here.evaluate(request).runs
-    assert (again.info.run_id, again.cached) == (run.info.run_id, True)
-    assert not here.evaluate(GOLDEN, rrf_k=7, measures="MRR", use_cache=False).runs[0].cached
+    again = here.carry_out(request)
+    assert (again.result.run_id, again.result.cached) == (made.run_id, True)
+    assert again.to_dict() == again.result.to_dict()
+    assert not here.evaluate(GOLDEN, rrf_k=7, measures="MRR", use_cache=False).cached
 
 
-def test_a_request_says_everything_by_itself(here: Workspace) -> None:
-    request = EvaluationRequest(test_set=GOLDEN)
-    with pytest.raises(UsageError, match="rrf_k, measures: the request already says everything"):
-        here.evaluate(request, measures="MRR", rrf_k=7)
+def test_what_the_workspace_lacks_is_a_warning_of_the_result(here: Workspace) -> None:
+    gone = GoldenQuery("q9", "headache", relevant_docs=(Judgment("nowhere", 2),))
+    result = here.evaluate(TestSet("gone", "v1", (gone,)), measures="MRR")
+    assert [said for said in result.warnings() if "nowhere" in said]
+    assert result.to_dict()["warnings"] == result.warnings()
+
+
+def test_evaluate_takes_no_request(here: Workspace) -> None:
+    with pytest.raises(UsageError, match="takes a test set, not a request") as caught:
+        here.evaluate(EvaluationRequest(test_set=GOLDEN))  # type: ignore[arg-type]
+    assert caught.value.hint == "carry_out(request) takes the request"
     with pytest.raises(UsageError, match="'fusin' is not a search option"):
         here.evaluate(GOLDEN, fusin="rrf")  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="'fusin' is not a search option"):
@@ -53,9 +62,9 @@ def test_a_test_set_is_a_name_or_a_path(here: Workspace, tmp_path: Path) -> None
         "name: filed\nversion: v1\nqueries:\n"
         "  - {query_id: q1, query_text: headache, relevant_docs: [{doc_id: d1, grade: 2}]}\n"
     )
-    by_path = here.evaluate(file).runs[0]
-    assert (by_path.info.suite, by_path.result["Recall@10"]) == ("filed", 1.0)
-    assert here.evaluate(str(file)).runs[0].info.run_id == by_path.info.run_id
+    by_path = here.evaluate(file)
+    assert (by_path.test_set.name, by_path["Recall@10"]) == ("filed", 1.0)
+    assert here.evaluate(str(file)).run_id == by_path.run_id
 
 
 def test_runs_are_compared_tested_and_gated(here: Workspace) -> None:

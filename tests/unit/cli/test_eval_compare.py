@@ -131,13 +131,13 @@ def test_options_in_one_line() -> None:
         "components": ("bm25", "dense"),
         "rerank": True,
     }
-    assert read_configuration("fusion=rrf,intent=none") == {
+    assert read_configuration("fusion_method=rrf,query_intent=none") == {
         "fusion_method": "rrf",
         "query_intent": "none",
     }
     for bad in (
         "a=1,a=2",
-        "fusion=rrf,fusion_method=rrf",
+        "fusion=rrf",
         "=1",
         "k=20",
         "weights=bm25",

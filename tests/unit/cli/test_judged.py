@@ -76,7 +76,7 @@ def answer(question):
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     with Workspace(configure({"home": folder, **SETTINGS})) as workspace:
-        workspace.add_documents(DOCUMENTS)
+        workspace.add(DOCUMENTS)
     (tmp_path / "rag.yaml").write_text(QUERIES, "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

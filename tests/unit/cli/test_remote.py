@@ -42,7 +42,7 @@ def shared(
     shutil.copytree(small_home, home)
     with ServiceProcess(home) as process, Client(process.address) as client:
         for name, depth in (("run_a", 1), ("run_b", 100)):
-            client.evaluate(request(name, depth))
+            client.carry_out(request(name, depth))
         yield home, process.address
 
 
@@ -87,7 +87,7 @@ def said(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int,
         ["eval", "report", "run_a", "--json", "--resamples", "50", "--seed", "1"],
         ["eval", "publish"],
         ["search", "headache", "--explain", "-k", "1"],
-        ["search", "headache", "--json", "--doc", "d1", "--components", "bm25"],
+        ["search", "headache", "--json", "--doc-id", "d1", "--components", "bm25"],
         ["search", "headache", "--why", "d4"],
         ["answer", "What does aspirin ease?"],
         ["index", "check"],
@@ -137,7 +137,7 @@ def test_runs_are_tagged_and_deleted_from_afar(
     _, address = shared
     far = ["--server", address]
     with Client(address) as client:
-        client.evaluate(request("run_c", 2))
+        client.carry_out(request("run_c", 2))
     assert said(capsys, [*far, "eval", "tag", "run_c", "mine"])[1] == "run_c  mine\n"
     assert said(capsys, [*far, "eval", "show", "mine"])[0] == 0
     assert said(capsys, [*far, "eval", "tag", "run_c", "mine", "--remove"])[1] == "run_c  no tags\n"

@@ -50,7 +50,7 @@ def test_what_lifted_nothing_does_not_read_as_if_it_had(
     home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     search = ["--home", home, "search", "asthma adverse events", *WORDS_ONLY, "-k", "1"]
-    assert run([*search, "--tables"]) == 0
+    assert run([*search, "--is-table"]) == 0
     shown = capsys.readouterr().out
     assert 'asks for tables: lifted ×2.8 ("adverse events")' in shown
     assert "asks for adverse events: lifted nothing of what is shown" in shown
@@ -119,13 +119,13 @@ def test_why(home: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["-k", "0"], "k:"),
         (["-k", "1000000000"], "k:"),
         (["--components", "xyz"], "components"),
-        (["--fusion", "RRF"], "fusion_method: must be rrf or weighted"),
+        (["--fusion-method", "RRF"], "fusion_method: must be rrf or weighted"),
         (["--weights", "bm25"], "weights"),
         (["--weights", "bm25=0", *WORDS_ONLY], "weights"),
         (["--rrf-k", "0"], "rrf_k"),
-        (["--intent", "poetry", *WORDS_ONLY], "query_intent"),
+        (["--query-intent", "poetry", *WORDS_ONLY], "query_intent"),
         (["--speaker", "ALIEN"], "speaker: must be PATIENT"),
-        (["--mode", "never"], "ingestion_mode"),
+        (["--ingestion-mode", "never"], "ingestion_mode"),
         (["--query-type", "sonnet"], "query_type"),
         (["--synonyms", "no-such-file"], "no-such-file"),
     ],
@@ -153,12 +153,15 @@ def test_filters_and_pages(home: str, capsys: pytest.CaptureFixture[str]) -> Non
         return found
 
     assert {row["section_label"] for row in results("--section", "methods")} == {"methods"}
-    assert {row["is_table"] for row in results("--tables")} == {True}
-    assert {row["is_table"] for row in results("--no-tables")} == {False}
-    assert {row["doc_id"] for row in results("--doc", "doc1", "--doc", "doc2")} == {"doc1", "doc2"}
+    assert {row["is_table"] for row in results("--is-table")} == {True}
+    assert {row["is_table"] for row in results("--no-is-table")} == {False}
+    assert {row["doc_id"] for row in results("--doc-id", "doc1", "--doc-id", "doc2")} == {
+        "doc1",
+        "doc2",
+    }
     assert {row["speaker_role"] for row in results("--speaker", "PATIENT")} == {"PATIENT"}
     assert {row["source"] for row in results("--source", "label")} == {"label"}
-    assert {row["ingestion_mode"] for row in results("--mode", "LIVE")} == {"LIVE"}
+    assert {row["ingestion_mode"] for row in results("--ingestion-mode", "LIVE")} == {"LIVE"}
     whole = [row["chunk_id"] for row in results("-k", "6")]
     assert [row["chunk_id"] for row in results("-k", "3", "--offset", "3")] == whole[3:]
 

@@ -184,9 +184,9 @@ def test_cost_and_tokens_are_kept_in_the_run_and_shown(tmp_path: Path) -> None:
         test_set=MANY, retriever=f"{__name__}:with_cost", concurrency=4, retries=1
     )
     with Workspace(configure({"home": tmp_path})) as workspace:
-        recorded = workspace.evaluate(request).runs[0]
+        recorded = workspace.carry_out(request).runs[0]
         stored = workspace.stored_run(recorded.info.run_id)
-        assert workspace.evaluate(request).runs[0].info.run_id == recorded.info.run_id
+        assert workspace.carry_out(request).runs[0].info.run_id == recorded.info.run_id
     assert stored.info.config["concurrency"] == 4
     assert stored.info.config["retries"] == 1
     assert stored.outcomes[0].usage == Usage(0.25, 12, 10, 2)
@@ -215,9 +215,9 @@ def test_a_run_that_was_cut_short_goes_on_as_it_was_asked(tmp_path: Path) -> Non
     )
     with Workspace(configure({"home": tmp_path})) as workspace:
         with pytest.raises(KeyboardInterrupt):
-            workspace.evaluate(request)
+            workspace.carry_out(request)
         kept = workspace.stored_run("mine")
         assert [one.query_id for one in kept.outcomes] == [f"q{at:02}" for at in range(13)]
-        resumed = workspace.evaluate(EvaluationRequest(resume="mine")).runs[0]
+        resumed = workspace.carry_out(EvaluationRequest(resume="mine")).runs[0]
     assert resumed.info.config["concurrency"] == 4
     assert (resumed.reused, resumed.result["MRR"]) == (13, 1.0)

@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_each_run_scores_what_it_scores_alone(folder: Path) -> None:
-    judgments = assay.qrels(folder / "qrels")
+    judgments = assay.load_qrels(folder / "qrels")
     board = assay.score_many(judgments, [str(folder / "[ab].run")], "MAP P@1", undefined="zero")
     assert list(board.scores) == ["a.run", "b.run"]
     assert [scores.name for scores in board] == ["a.run", "b.run"]
@@ -73,8 +73,8 @@ def test_judgments_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(qrels_module, "qrels_from_text", counted)
     assay.score_many(folder / "qrels", [folder / "a.run", folder / "b.run", folder / "a.run"])
     assert len(read) == 1
-    held = assay.qrels(folder / "qrels")
-    assert assay.qrels(held) is held
+    held = assay.load_qrels(folder / "qrels")
+    assert assay.load_qrels(held) is held
     for _ in range(3):
         assay.score(held, folder / "a.run")
     assert len(read) == 2
@@ -86,7 +86,7 @@ def test_held_judgments_are_forgotten_with_them(folder: Path) -> None:
 
     from assay.hits.blocks import _HELD
 
-    held = assay.qrels(folder / "qrels")
+    held = assay.load_qrels(folder / "qrels")
     before = len(_HELD)
     assay.score(held, folder / "a.run")
     assert len(_HELD) == before + 1

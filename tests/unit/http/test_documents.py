@@ -53,9 +53,9 @@ def test_what_another_process_deletes_is_gone_from_the_next_answer(
 
     assert len(texts()) == len(texts()) == 2  # the second time from memory
     with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as other:
-        other.delete_documents(["d1"])
+        other.delete(["d1"])
         assert texts() == ["Triptans end a migraine headache quickly."]
-        other.add_documents([{"doc_id": "d2", "title": "Migraine", "text": "No more headache."}])
+        other.add([{"doc_id": "d2", "title": "Migraine", "text": "No more headache."}])
         assert texts() == ["No more headache."]
 
 

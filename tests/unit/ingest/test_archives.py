@@ -63,6 +63,48 @@ def test_ids_go_by_the_path_within(tmp_path: Path) -> None:
     assert read(tmp_path) == ["notes.b", "notes.monday.a"]
 
 
+def test_no_member_takes_the_place_of_another(tmp_path: Path) -> None:
+    inner = zipped(**{"x.txt": "Inner words."})
+    path = put(tmp_path, "all.zip", zipped(**{"a/x.txt": "Outer words.", "a.zip": inner}))
+    texts = {document.text for document, _ in read_corpus(path)}
+    assert texts == {"Inner words.", "Outer words."}
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("d/x.txt", "First words.")
+        archive.writestr("d\\x.txt", "Second words.")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("d/x.txt", "Third words.")
+    notes: list[str] = []
+    assert len(read(put(tmp_path, "twice.zip", target.getvalue()), notes)) == 3
+    assert sum("more than once" in note for note in notes) == 2
+
+
+def tarred(name: str, content: bytes) -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w:gz") as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        archive.addfile(entry, io.BytesIO(content))
+    return target.getvalue()
+
+
+def test_archives_within_share_one_allowance_and_go_no_deeper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = {f"{number}.tar.gz": tarred("x.txt", b"a " * 300) for number in range(3)}
+    path = put(tmp_path, "all.zip", zipped(**inner))
+    assert len(read(path)) == 3
+    monkeypatch.setattr(limits, "BOMB_FLOOR_BYTES", 1_500)
+    monkeypatch.setattr(limits, "MAX_DECOMPRESSED_RATIO", 1)
+    with pytest.raises(LimitError, match="unpacks to more than"):
+        read(path)
+    monkeypatch.undo()
+    deep = zipped(**{"k.txt": b"Words.", "2.tar.gz": tarred("3.zip", zipped(**{"x.txt": "No."}))})
+    notes: list[str] = []
+    assert read(put(tmp_path, "deep.zip", deep), notes) == ["deep.k"]
+    assert any("within an archive within an archive" in note for note in notes)
+
+
 def test_errors_name_the_archive_and_the_member(tmp_path: Path) -> None:
     path = put(tmp_path, "a.zip", zipped(**{"sub/x.jsonl": '{"id": 1, "text": 5}\n'}))
     with pytest.raises(InputError) as caught:

@@ -90,8 +90,25 @@ def test_an_id_is_made_of_the_source(tmp_path: Path) -> None:
         for source, text in (("/data/a b.pdf", "One."), ("/data/a b.pdf", "Two."), ("c.md", "x"))
     ]
     found = read(tmp_path, *rows, notes=notes)
-    assert [one.doc_id for one in found] == ["data-a-b.pdf", "data-a-b.pdf.2", "c.md"]
+    assert [one.doc_id.rpartition("-")[0] for one in found] == ["data-a-b.pdf"] * 2 + ["c.md"]
+    assert len({one.doc_id for one in found}) == 3
     assert sum("no ids" in note for note in notes) == 1
+    again = read(tmp_path, *reversed(rows))
+    assert {one.doc_id: one.text for one in again} == {one.doc_id: one.text for one in found}
+
+
+def test_rows_of_json_without_ids_get_some(tmp_path: Path) -> None:
+    notes: list[str] = []
+    one, other = read(tmp_path, {"text": "Itch."}, {"text": "Itch.", "year": 2020}, notes=notes)
+    assert one.doc_id.startswith("rows-")
+    assert one.doc_id != other.doc_id
+    assert notes == ["no ids; they are made of the file's name and the content"]
+
+
+def test_a_title_in_the_metadata_is_the_title(tmp_path: Path) -> None:
+    row = {"id": "d1", "page_content": "Itch.", "metadata": {"title": "My title", "section": "S9"}}
+    (document,) = read(tmp_path, row)
+    assert (document.title, document.metadata["title"]) == ("My title", "My title")
 
 
 def test_an_id_that_says_what_it_is_is_found_by_it(tmp_path: Path) -> None:
@@ -131,8 +148,11 @@ def test_a_row_of_any_fields_is_recognised_where_they_are_named(tmp_path: Path) 
     [
         ({"id": 1, "text": "x"}, Columns("pmid"), "no field 'pmid' .*its fields: id, text"),
         ({"id": 1, "text": "x"}, Columns(text=("body",)), "no field 'body'"),
-        ({"text": "x", "a": 1}, Columns(), "no doc_id .*--id-field.*its fields: text, a"),
-        ({"id": None, "text": "x"}, Columns(), "no doc_id: id is empty"),
+        (
+            {"id": None, "text": "x"},
+            Columns(),
+            "no doc_id: id is empty .*--id-field.*its fields: id, text",
+        ),
         ({"id": 1, "abstract": 5}, Columns(), "abstract is int, but text"),
         ({"id": 1, "text": "x", "meta": "y"}, Columns(), "metadata is str"),
     ],

@@ -63,11 +63,86 @@ def test_bulk_exports_are_lines(tmp_path: Path) -> None:
     assert len(read(written(tmp_path, *rows, name="export.ndjson"))) == 4
 
 
+def concept(text: str) -> dict[str, Any]:
+    return {"text": text}
+
+
+def of(folder: Path, kind: str, **fields: Any) -> Document:
+    """The document of one resource."""
+    path = written(folder, {"resourceType": kind, "id": "x", **fields})
+    return read(path)[f"{kind}-x"]
+
+
+def test_what_does_not_hold_says_so(tmp_path: Path) -> None:
+    refuted = {"coding": [{"code": "refuted"}]}
+    found = of(tmp_path, "Condition", code=concept("Asthma"), verificationStatus=refuted)
+    assert (found.text, found.metadata["verification"]) == ("Asthma\n\nStatus: refuted", "refuted")
+    drug = {"medicationCodeableConcept": concept("Metformin"), "dosageInstruction": []}
+    assert of(tmp_path, "MedicationRequest", status="stopped", **drug).text.endswith("stopped")
+    found = of(tmp_path, "MedicationRequest", status="active", **drug)
+    assert (found.text, found.metadata["status"]) == ("Metformin", "active")
+    reaction = {"manifestation": [concept("Rash")], "severity": "severe"}
+    found = of(tmp_path, "AllergyIntolerance", code=concept("Penicillin"), reaction=[reaction])
+    assert found.text == "Penicillin\nRash (severe)"
+
+
+def test_values_answers_messages_and_relatives_are_read(tmp_path: Path) -> None:
+    parts = [
+        {"code": concept("Systolic"), "valueQuantity": {"value": 140, "unit": "mmHg"}},
+        {"code": concept("Diastolic"), "valueQuantity": {"value": 90, "unit": "mmHg"}},
+    ]
+    found = of(tmp_path, "Observation", code=concept("BP"), component=parts)
+    assert found.text == "BP\nSystolic: 140 mmHg\nDiastolic: 90 mmHg"
+    nested = {"text": "Where?", "answer": [{"valueString": "Left knee"}]}
+    item = {"text": "Any pain?", "answer": [{"valueBoolean": True}], "item": [nested]}
+    found = of(tmp_path, "QuestionnaireResponse", item=[item])
+    assert found.text == "Any pain?: true\nWhere?: Left knee"
+    found = of(tmp_path, "Communication", payload=[{"contentString": "Call us."}])
+    assert found.text == "Call us."
+    history = {"relationship": concept("Mother"), "condition": [{"code": concept("Gout")}]}
+    assert of(tmp_path, "FamilyMemberHistory", **history).text == "Mother: Gout"
+
+
+def test_medication_that_is_pointed_to_is_named(tmp_path: Path) -> None:
+    inner = {"resourceType": "Medication", "id": "m", "code": concept("Warfarin")}
+    repeat = {"frequency": 2, "period": 1, "periodUnit": "d"}
+    dose = {
+        "doseAndRate": [{"doseQuantity": {"value": 5, "unit": "mg"}}],
+        "timing": {"repeat": repeat},
+    }
+    pointer = {"medicationReference": {"reference": "#m"}, "dosageInstruction": [dose]}
+    found = of(tmp_path, "MedicationRequest", contained=[inner], **pointer)
+    assert found.text == "Warfarin\n5 mg, 2 times every day"
+    beside = {"resourceType": "MedicationStatement", "id": "s"}
+    beside["medicationReference"] = {"reference": "Medication/m"}  # type: ignore[assignment]
+    entry = [{"resource": beside}, {"resource": inner}]
+    path = written(tmp_path, {"resourceType": "Bundle", "entry": entry})
+    assert read(path)["MedicationStatement-s"].text == "Warfarin"
+
+
+def test_a_resource_without_an_id_has_its_address(tmp_path: Path) -> None:
+    resource = {"resourceType": "Condition", "code": concept("Gout")}
+    bundle = {"resourceType": "Bundle", "entry": [{"fullUrl": "urn:uuid:7", "resource": resource}]}
+    assert list(read(written(tmp_path, bundle))) == ["Condition-7"]
+    (made,) = read(written(tmp_path, resource))
+    assert made.startswith("Condition-")
+
+
+def test_attachments_that_are_not_text_are_counted(tmp_path: Path) -> None:
+    attachment = {"contentType": "application/pdf", "data": "JVBERg=="}
+    text = {"contentType": "text/plain", "data": "SXRjaC4="}
+    content = [{"attachment": text}, {"attachment": attachment}]
+    notes: list[str] = []
+    path = written(tmp_path, {"resourceType": "DocumentReference", "id": "x", "content": content})
+    assert read(path, notes)["DocumentReference-x"].text == "Itch."
+    assert notes[0].endswith("attachments that are not text, or elsewhere, left out: "
+                             "1 application/pdf")  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [
         ({"a": 1}, "no resourceType"),
-        ({"resourceType": "Condition", "code": {"text": "x"}}, "doc_id"),
         ({"resourceType": "Condition", "id": "a", "note": "x"}, "note is str"),
         ({"resourceType": "DocumentReference", "id": "a",
           "content": [{"attachment": {"contentType": "text/plain", "data": "%"}}]}, "base64"),

@@ -123,6 +123,58 @@ def test_what_comes_back_is_not_withdrawn(tmp_path: Path) -> None:
     assert not any(step.withdrawn for step in steps)
 
 
+def of_version(number: int, text: str) -> str:
+    return citation(1, text).replace("<PMID>", f'<PMID Version="{number}">')
+
+
+def test_the_newest_version_counts(tmp_path: Path) -> None:
+    written(tmp_path, "a.xml", of_version(2, "Newer."), of_version(1, "Older."))
+    notes: list[str] = []
+    (found,) = read_documents(tmp_path, progress=lambda step: notes.append(step.note))
+    assert found.document.title == "Newer."
+    assert any("an older version of 1: left out" in note for note in notes)
+    gone = '<DeleteCitation><PMID Version="{}">1</PMID></DeleteCitation>'
+    for version, withdrawn in ((1, []), (2, [("1",)])):
+        written(tmp_path, "b.xml", gone.format(version))
+        steps: list[Progress] = []
+        list(read_documents(tmp_path, progress=steps.append))
+        assert [step.withdrawn for step in steps if step.withdrawn] == withdrawn
+
+
+def test_books_are_withdrawn_too(tmp_path: Path) -> None:
+    written(tmp_path, "a.xml", "<DeleteDocument><PMID>7</PMID></DeleteDocument>")
+    steps: list[Progress] = []
+    list(read_documents(tmp_path, progress=steps.append))
+    assert steps[-1].withdrawn == ("7",)
+
+
+@pytest.mark.parametrize(
+    ("inside", "after", "text"),
+    [
+        ("", '<OtherAbstract Language="fre"><AbstractText>Rien.</AbstractText></OtherAbstract>',
+         "Rien."),
+        ("<Abstract/>", '<OtherAbstract Language="fre"><AbstractText>Rien.</AbstractText>'
+         '</OtherAbstract><OtherAbstract Language="eng"><AbstractText>Nothing.</AbstractText>'
+         "</OtherAbstract>", "Nothing."),
+        ("<Abstract><AbstractText> </AbstractText></Abstract>",
+         "<OtherAbstract><AbstractText>Nothing.</AbstractText></OtherAbstract>", "Nothing."),
+    ],
+)  # fmt: skip
+def test_another_abstract_stands_in(tmp_path: Path, inside: str, after: str, text: str) -> None:
+    record = (
+        "<PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>T</ArticleTitle>"
+        f"{inside}<Language>eng</Language><Language>fre</Language><Journal><JournalIssue>"
+        "<PubDate><Year>2020</Year><Month>Feb</Month><Day>30</Day></PubDate></JournalIssue>"
+        f"</Journal></Article>{after}<SupplMeshList><SupplMeshName>COVID-19</SupplMeshName>"
+        "</SupplMeshList></MedlineCitation></PubmedArticle>"
+    )
+    (found,) = entries("medline", written(tmp_path, "a.xml", record))
+    known = found.document.metadata
+    assert found.document.text == text
+    assert (known["language"], known["mesh"]) == (("eng", "fre"), ("COVID-19",))
+    assert known["published_date"] == "2020-02", "there is no 30 February"
+
+
 def test_one_without_title_and_abstract_is_left_out_with_a_note(tmp_path: Path) -> None:
     path = written(tmp_path, "n.xml", citation(1, ""), citation(2, "Here."))
     notes: list[str] = []

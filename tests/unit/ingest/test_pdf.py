@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -66,7 +66,7 @@ def test_headings_pages_and_figures(article: Path) -> None:
 
 def test_chunks_know_their_page(article: Path) -> None:
     ((_, chunks),) = read_corpus(article)
-    assert [chunk.metadata["page"] for chunk in chunks] == ["1", "1", "1", "2"]
+    assert [chunk.metadata["page"] for chunk in chunks] == ["1", "1", "1", "2-3"]
 
 
 def test_a_scan_is_refused_with_what_to_do(tmp_path: Path) -> None:
@@ -106,6 +106,83 @@ def test_no_heading_of_a_page_is_lost(tmp_path: Path) -> None:
     assert document.title == "Meta title"
     assert document.text.startswith("Itch in adults\n\nMethods\nWe counted.")
     assert document.text.endswith("A heading with nothing below")
+
+
+def drawn(path: Path, *pages: Sequence[tuple[float, float, str]]) -> Path:
+    """A PDF with these texts at these places, from the left and from below, on sheets of A4."""
+    canvas = Canvas(str(path), pagesize=(595, 842))
+    for page in pages:
+        for left, base, text in page:
+            canvas.drawString(left, base, text)
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def test_an_empty_cell_stays_empty(tmp_path: Path) -> None:
+    rows = (
+        ("Event", "Drug", "Placebo"),
+        ("Nausea", "12", "3"),
+        ("Rash", "", "1"),
+        ("Itch", "4", ""),
+    )
+    cells = [
+        (70 + 120 * column, 700 - 16 * row, text)
+        for row, texts in enumerate(rows)
+        for column, text in enumerate(texts)
+        if text
+    ]
+    text = only("pdf", drawn(tmp_path / "t.pdf", cells)).text
+    assert text.splitlines()[2:] == ["Rash | | 1", "Itch | 4 |"]
+
+
+def test_text_that_is_alike_on_most_pages_is_text(tmp_path: Path) -> None:
+    pages = [
+        [(70, 820, "Confidential"), (70, 700, "Dose: 5 mg daily"), (70, 680, f"Visit {number}"),
+         (70, 20, f"Page {number} of 4"), (70, 40, f"Subject {number * number}")]
+        for number in range(1, 5)
+    ]  # fmt: skip
+    text = only("pdf", drawn(tmp_path / "visits.pdf", *pages)).text
+    assert text.count("Dose: 5 mg daily") == text.count("Visit") == 4
+    assert ("Confidential" in text, "Page" in text) == (False, False)
+    assert "Subject 16" in text, "a number that does not count pages is no number of a page"
+    alike = [[(70, 820, "Only this")]] * 3
+    assert only("pdf", drawn(tmp_path / "alike.pdf", *alike)).text.count("Only this") == 3
+
+
+def test_pages_without_text_are_told(tmp_path: Path) -> None:
+    notes: list[str] = []
+    path = drawn(tmp_path / "some.pdf", [(70, 700, "First words")], [], [(70, 700, "Last words")])
+    entries("pdf", path, notes)
+    assert notes == [f"{path}: no text on 1 page (2): scans are not read"]
+
+
+@pytest.mark.parametrize("how", ["sheet", "text", "both"])
+def test_pages_and_texts_on_their_side_are_read_in_order(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "turned.pdf"
+    canvas = Canvas(str(path), pagesize=(595, 842))
+    if how != "text":
+        canvas.setPageRotation(90)
+    if how != "sheet":
+        canvas.translate(300, 100)
+        canvas.rotate(90)
+    for number, words in enumerate(("One tablet every", "morning with water", "for adults")):
+        canvas.drawString(50, 200 - 14 * number, words)
+    canvas.save()
+    assert only("pdf", path).text == "One tablet every morning with water for adults"
+
+
+def test_hyphens_at_the_end_of_lines(tmp_path: Path) -> None:
+    lines = (
+        "Patients had immuno-",
+        "therapy in the long-",
+        "term study of IL-",
+        "6 and can-",
+        "cer.",
+    )
+    placed = [(70.0, 700.0 - 14 * number, text) for number, text in enumerate(lines)]
+    text = only("pdf", drawn(tmp_path / "hyphens.pdf", placed)).text
+    assert text == "Patients had immunotherapy in the long-term study of IL-6 and cancer."
 
 
 @settings(deadline=None, max_examples=30)

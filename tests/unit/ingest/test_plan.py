@@ -157,7 +157,7 @@ def test_ids_are_checked_across_parts(tmp_path: Path) -> None:
     put(tmp_path / "one" / "a.jsonl", '{"id": "PMC7", "text": "other words"}\n')
     put(tmp_path / "two" / "a.xml", ARTICLE)
     put(tmp_path / "two" / "b.jsonl", '{"id": "x", "text": "one"}\n{"id": "x", "text": "two"}\n')
-    with pytest.raises(DuplicateError, match="x has a different title or text"):
+    with pytest.raises(DuplicateError, match="x has another title, text or metadata"):
         list(read_corpus(tmp_path))
 
 

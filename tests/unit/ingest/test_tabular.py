@@ -8,7 +8,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from assay.errors import FormatError
+from assay.errors import DuplicateError, FormatError, InputError
 from assay.ingest import detect, read_documents, tabular
 from assay.ingest.watch import Progress
 from assay.model.document import Document
@@ -20,7 +20,7 @@ def read(path: Path) -> list[Document]:
 
 def table(folder: Path, text: str, name: str = "rows.csv") -> Path:
     path = folder / name
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text.encode())
     return path
 
 
@@ -55,9 +55,8 @@ def test_codes_with_leading_zeros_stay_text(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("id,text\na,b,c\n", "rows.csv:2: 3 cells, but 2 columns"),
-        ('id,text\na,"b\n', "not CSV"),
-        ("id,\na,b\n", "the first row names the columns"),
-        ("id,id\na,b\n", "the first row names the columns"),
+        ('id,text\na,"b\nc,d\n', r"rows.csv:2: not CSV: .*goes on to line 3.*a quote lack its end"),
+        (",\na,b\n", "the first row does not name the columns"),
         ("year,words\n1,b\n", "no doc_id"),
         ("id,text\na,b\0\n", "NUL"),
     ],
@@ -80,7 +79,6 @@ def test_the_line_of_an_error_counts_lines_within_cells(tmp_path: Path) -> None:
         (b"62,b,c,d", "4 cells"),
         (b"62,\xff,1", "UTF-8"),
         (b"62,b\0,1", "NUL"),
-        (b'62,"b"b,1', "not CSV"),
         (b",b,1", "no doc_id"),
     ],
 )
@@ -102,12 +100,94 @@ def test_a_bad_row_is_named_and_the_rest_is_read(
     assert all(said in problem for problem in problems)
 
 
-def test_rows_without_ids_are_called_after_their_file_and_line(tmp_path: Path) -> None:
+def test_rows_without_ids_are_called_after_their_file_and_content(tmp_path: Path) -> None:
     path = table(tmp_path, "Question,Text\nWhy?,Itch.\nHow?,Rash.\n", "my rows.csv")
     notes: list[str] = []
     found = list(read_documents(path, progress=lambda step: notes.append(step.note)))
-    assert [one.document.doc_id for one in found] == ["my-rows-2", "my-rows-3"]
+    ids = [one.document.doc_id for one in found]
+    assert all(name.startswith("my-rows-") for name in ids)
     assert sum("no ids" in note for note in notes) == 1
+    path = table(tmp_path, "Question,Text\nWho?,Fever.\nWhy?,Itch.\n", "my rows.csv")
+    later = [one.doc_id for one in read(path)]
+    assert later[1] == ids[0], "a row above it does not change an id"
+    assert later[0] not in ids, "another row never replaces one"
+
+
+def told(path: Path) -> list[str]:
+    notes: list[str] = []
+    list(read_documents(path, progress=lambda step: notes.append(step.note)))
+    return [note for note in notes if note]
+
+
+def test_quotes_between_tabs_are_signs_unless_they_hold_a_cell(tmp_path: Path) -> None:
+    rows = (
+        ('1\t"Itch', '"Itch'), ("2\tFever", "Fever"), ('3\tCough"', 'Cough"'),
+        ('4\t"Aspirin" lowers fever', '"Aspirin" lowers fever'),
+        ('5\t"a ""good"" day"', 'a "good" day'),
+        ('6\t"two\nlines"', "two\nlines"), ('7\t"a\ttab"', "a\ttab"), ("8\tlast", "last"),
+    )  # fmt: skip
+    text = "pmid\tabstract\n" + "".join(f"{row}\n" for row, _ in rows)
+    found = read(table(tmp_path, text, "rows.tsv"))
+    assert [one.text for one in found] == [wanted for _, wanted in rows]
+    assert [one.doc_id for one in found] == list("12345678")
+    with pytest.raises(FormatError, match=r"rows\.tsv:3: 1 cells, but 2 columns"):
+        read(table(tmp_path, 'pmid\tabstract\n1\tx\n2"\n3\ty\n', "rows.tsv"))
+
+
+def test_a_quote_that_swallows_rows_is_told(tmp_path: Path) -> None:
+    path = table(tmp_path, 'id,text\n1,"Itch\n2,Fever\n3,Cough"\n4,ok\n')
+    assert any("rows.csv:2: one row goes on to line 4" in note for note in told(path))
+    assert told(table(tmp_path, 'id,text\n1,"Itch\nand more"\n')) == []
+
+
+def test_line_ends_of_older_programs(tmp_path: Path) -> None:
+    found = read(table(tmp_path, 'id,text\r1,Itch\r2,"Fever\ror not"\r'))
+    assert [one.text for one in found] == ["Itch", "Fever\nor not"]
+    found = read(table(tmp_path, "id,text\r\n1,Itch\r\n"))
+    assert [one.text for one in found] == ["Itch"]
+
+
+def test_a_table_without_rows_is_named(tmp_path: Path) -> None:
+    path = table(tmp_path, "id,text\n")
+    assert told(path) == [f"{path}: no rows"]
+    with pytest.raises(InputError, match="no rows"):
+        list(read_documents(path, strict=True))
+    empty = tmp_path / "rows.parquet"
+    polars.DataFrame({"doc_id": [], "text": []}).write_parquet(empty)
+    assert told(empty) == [f"{empty}: no rows"]
+
+
+def test_columns_without_a_name_of_their_own_get_one(tmp_path: Path) -> None:
+    path = table(tmp_path, ",pmid,text,note,note,\n0,61,Itch.,a,b,\n")
+    (document,) = read(path)
+    known = document.metadata
+    assert (known["column_1"], known["note"], known["note_2"]) == (0, "a", "b")
+    assert "column_6" not in known
+    assert f"{path}: column 5 is another 'note': it is called note_2" in told(path)
+    (document,) = read(table(tmp_path, "sep=;\nid;text\n61;Itch, or not\n"))
+    assert document.text == "Itch, or not"
+
+
+def test_cells_of_digits_are_texts_titles_and_ids(tmp_path: Path) -> None:
+    (document,) = read(table(tmp_path, "pmid,abstract,title\n61.0,12345,2020\n"))
+    assert (document.doc_id, document.text, document.title) == ("61", "12345", "2020")
+    assert document.metadata["identifiers"] == ("61",)
+    path = tmp_path / "rows.parquet"
+    polars.DataFrame({"pmid": [61.0, None], "text": ["x", "y"]}).head(1).write_parquet(path)
+    (document,) = read(path)
+    assert (document.doc_id, document.metadata["identifiers"]) == ("61", ("61",))
+
+
+def test_utf_16_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes("id,text\n1,Itch\n".encode("utf-16"))
+    with pytest.raises(FormatError, match="UTF-16, not UTF-8"):
+        read(path)
+
+
+def test_rows_of_one_id_that_differ_in_metadata_alone_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DuplicateError, match="another title, text or metadata"):
+        read(table(tmp_path, "id,text,year\n1,Itch,2020\n1,Itch,2021\n"))
 
 
 def test_parquet_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

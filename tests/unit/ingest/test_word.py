@@ -1,4 +1,4 @@
-"""Are documents of Word read with headings, lists, tables and raised digits, without notes?"""
+"""Are documents of Word read with headings, lists, tables, symbols, boxes and notes?"""
 
 from __future__ import annotations
 
@@ -62,13 +62,79 @@ def test_headings_lists_and_tables(protocol: Path) -> None:
     ]  # fmt: skip
 
 
-def test_what_was_deleted_and_what_points_to_notes_is_left_out(tmp_path: Path) -> None:
+def test_what_was_deleted_and_a_note_that_is_not_there_is_left_out(tmp_path: Path) -> None:
     body = (
         "<w:p><w:r><w:t>Take </w:t></w:r><w:del><w:r><w:delText>5</w:delText></w:r></w:del>"
         "<w:ins><w:r><w:t>10 mg</w:t></w:r></w:ins>"
         '<w:r><w:footnoteReference w:id="2"/></w:r><w:r><w:tab/><w:t>daily</w:t></w:r></w:p>'
     )
     assert only("docx", made(tmp_path, body)).text == "Take 10 mg daily"
+
+
+def run(inner: str, properties: str = "") -> str:
+    return f"<w:p><w:r><w:rPr>{properties}</w:rPr>{inner}</w:r></w:p>"
+
+
+def symbol(code: str, font: str = "Symbol") -> str:
+    return f'<w:sym w:font="{font}" w:char="{code}"/>'
+
+
+def test_symbols_of_fonts_are_the_characters_that_they_show(tmp_path: Path) -> None:
+    codes = ("F06D", "F0B3", "F0A3", "F0B0", "F0B1", "F062", "F0B4")
+    body = run("<w:t>10 g</w:t>" + "".join(map(symbol, codes)))
+    notes: list[str] = []
+    path = made(tmp_path, body + run(symbol("00B5", "Arial") + symbol("F0FC", "Wingdings")))
+    assert only("docx", path).text == "10 gμ≥≤°±β×\nµ✓"
+    path = made(tmp_path, run("<w:t>Dose</w:t>" + symbol("F041", "Logos")))
+    (entry,) = entries("docx", path, notes)
+    assert entry.document.text == "Dose"
+    assert notes == [f"{path}: the symbol F041 of the font Logos is not known: left out"]
+
+
+def test_boxes_of_text_are_read_once(tmp_path: Path) -> None:
+    inner = f"<w:txbxContent>{run('<w:t>Keep away from children</w:t>')}</w:txbxContent>"
+    both = (
+        f"<mc:Choice><w:drawing>{inner}</w:drawing></mc:Choice>"
+        f"<mc:Fallback><w:pict>{inner}</w:pict></mc:Fallback>"
+    )
+    space = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    body = run(f"<w:t>Before</w:t><mc:AlternateContent {space}>{both}</mc:AlternateContent>")
+    assert only("docx", made(tmp_path, body)).text == "Before\nKeep away from children"
+    older = run(f"<w:t>Before</w:t><w:pict>{inner}</w:pict>")
+    assert only("docx", made(tmp_path, older)).text == "Before\nKeep away from children"
+
+
+def test_notes_are_read_where_they_are_cited_and_at_the_end(tmp_path: Path) -> None:
+    body = run('<w:t>Take 5 mg</w:t><w:endnoteReference w:id="2"/><w:t> daily</w:t>') + run(
+        '<w:t>with water</w:t><w:footnoteReference w:id="2"/>',
+        '<w:vertAlign w:val="superscript"/>',
+    )
+    parts = {
+        "word/footnotes.xml": f'<w:footnotes {W}><w:footnote w:id="0" w:type="separator">'
+        f'{run("<w:t>---</w:t>")}</w:footnote><w:footnote w:id="2">{run("<w:t>Not milk.</w:t>")}'
+        f'</w:footnote><w:footnote w:id="3">{run("<w:t>Cited nowhere.</w:t>")}</w:footnote>'
+        "</w:footnotes>",
+        "word/endnotes.xml": f'<w:endnotes {W}><w:endnote w:id="2">'
+        f"{run('<w:t>Contraindicated in pregnancy.</w:t>')}</w:endnote></w:endnotes>",
+    }
+    assert only("docx", made(tmp_path, body, **parts)).text == (
+        "Take 5 mg [note 1] daily\nwith water [note 2]\n\n"
+        "Notes\n[note 1] Contraindicated in pregnancy.\n[note 2] Not milk."
+    )
+
+
+def test_deleted_rows_and_hidden_words_are_not_read(tmp_path: Path) -> None:
+    def row(text: str, properties: str = "") -> str:
+        cell = f"<w:tc>{run(f'<w:t>{text}</w:t>')}</w:tc>"
+        return f"<w:tr><w:trPr>{properties}</w:trPr>{cell}{cell}</w:tr>"
+
+    table = f"<w:tbl>{row('kept')}{row('gone', '<w:del/>')}{row('kept too')}</w:tbl>"
+    hidden = run("<w:t>hidden</w:t>", "<w:vanish/>")
+    shown = run("<w:t>shown</w:t>", '<w:vanish w:val="false"/>')
+    text = only("docx", made(tmp_path, table + hidden + shown)).text
+    assert ("gone" in text, "hidden" in text) == (False, False)
+    assert "kept too" in text
+    assert text.endswith("shown")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ CLAIMS = [f"The dose of examplol in renal impairment is {n} mg." for n in (5, 6,
 TASKS = [JudgeTask(TaskKind.SUPPORT, claim, PASSAGE) for claim in CLAIMS]
 
 
-def judge_of(server: JudgeServer, **options: int) -> ServiceJudge:
+def judge_of(server: JudgeServer, **options: Any) -> ServiceJudge:
     return ServiceJudge(ChatModel(server.url, "tiny"), **options)
 
 

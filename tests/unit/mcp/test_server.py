@@ -32,7 +32,7 @@ QUERIES = tuple(
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     home = tmp_path_factory.mktemp("mcp") / "home"
     with Workspace(configure({"home": home, **WORDS_ONLY})) as made:
-        made.add_documents(ROWS)
+        made.add(ROWS)
         test_set = TestSet("doses", "v1", QUERIES, held_out=HeldOut(1, ("q2",)))
         save_test_set(test_set, made.layout.test_set("doses"))
         yield made

@@ -219,7 +219,7 @@ def test_documents_that_come_and_go_take_their_values_along(tmp_path: Path) -> N
         opened.update_index()
         opened.searcher.refresh()
         assert _found(opened, "year>2001") == {*range(2, 10), 77}
-        opened.delete_documents(["t77", "t05"])
+        opened.delete(["t77", "t05"])
         opened.update_index()
         opened.searcher.refresh()
         assert _found(opened, "year>2001") == {*range(2, 10)} - {5}

@@ -109,7 +109,7 @@ def test_what_another_process_deleted_or_replaced_is_gone_from_the_next_answer(
         searcher = opened.searcher
         assert len(found("heart failure")) == EACH
         assert searcher.search("heart failure", k=100).cached
-        other.delete_documents(["d0-2"])
+        other.delete(["d0-2"])
         assert set(found("heart failure")) == {"d0-0", "d0-1", "d0-3"}
         changed = Chunk("d0-1:chunk_0", "d0-1", "renal failure", "T")
         other.store_documents(documents([changed]))

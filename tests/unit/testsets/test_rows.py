@@ -133,7 +133,7 @@ def test_parquet(tmp_path: Path) -> None:
         ("qid,query,docid\n1,q,d1\n1,other,d2\n", "a.csv", "another text than on line 2"),
         ("name,value\na,1\n", "a.csv", "no query in this row (it has name, value)"),
         ("", "a.csv", "there is no row with a query"),
-        (",,\nq,d1,1\n", "a.csv", "the first row names the columns"),
+        (",,\nq,d1,1\n", "a.csv", "the first row does not name the columns"),
         (lines({"id": "1", "query": "q", "relevant": ["d"]}) * 2, "a.jsonl", "appears twice"),
         (lines({"query": "q", "relevant": [None]}), "a.jsonl", "None is not the id of a document"),
         (lines([1]), "a.jsonl", "a row is an object"),

@@ -51,7 +51,7 @@ def run_file(tmp_path: Path) -> str:
 
 
 def evaluated(workspace: Workspace, run_file: str) -> EvaluationResult:
-    made = workspace.evaluate(EvaluationRequest(test_sets=("ward",), run_file=run_file))
+    made = workspace.carry_out(EvaluationRequest(test_sets=("ward",), run_file=run_file))
     return made.runs[0].result
 
 

@@ -38,7 +38,6 @@ CONTROLS = frozenset({
     "rerank", "group_by", "collapse", "facets",
 })  # fmt: skip
 """Options that the form has a control for; others are passed on unchanged."""
-TABLES = {"only": "on", "none": "off"}
 Pairs = list[tuple[str, str]]
 
 
@@ -96,8 +95,6 @@ def read_pane(
     texts = _texts(params, OF_BOTH) | _texts(params, OF_PANE, prefix)
     if chosen := params.getlist(f"{prefix}c"):
         texts.setdefault("components", ",".join(dict.fromkeys(chosen)))
-    if (tables := texts.get("tables")) is not None:
-        texts["tables"] = TABLES.get(str(tables), tables)
     changes = read_changes(texts)
     if "weights" not in changes:
         changes |= _weights(params, prefix, changes, usual)
@@ -138,10 +135,9 @@ def _texts(params: QueryParams, names: Iterable[str], prefix: str = "") -> dict[
     """The options in an address; an empty one, as forms send it, counts as not given."""
     found: dict[str, Any] = {}
     for one in (SEARCH_OPTIONS[name] for name in names):
-        for word in (one.name, *one.aliases):
-            given = [text for text in params.getlist(prefix + word) if text.strip()]
-            if given:
-                found[word] = given if several(one.kind) else given[-1]
+        given = [text for text in params.getlist(prefix + one.name) if text.strip()]
+        if given:
+            found[one.name] = given if several(one.kind) else given[-1]
     return found
 
 

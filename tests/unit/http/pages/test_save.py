@@ -71,7 +71,7 @@ def test_the_same_question_is_saved_once(pages: TestClient) -> None:
 
 
 def test_a_configuration_becomes_a_side_of_an_ab_test(pages: TestClient, home: Path) -> None:
-    address = "/search?q=x&fusion=weighted&weighting=own&w_bm25=0.7&rerank=off&boosts=off"
+    address = "/search?q=x&fusion_method=weighted&weighting=own&w_bm25=0.7&rerank=off&boosts=off"
     body = urlencode({"address": address, "name": "words"})
     answer = pages.post("/ui/save-configuration", content=body, headers=FORM)
     assert answer.status_code == 200, answer.text
