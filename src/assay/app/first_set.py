@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from assay import limits
 from assay.annotation.active import depth_within, within_budget
@@ -73,6 +73,38 @@ class NewSet:
             raise UsageError(
                 f"a width of {self.until} is not possible", hint="between 0 and 1, as in 0.2"
             )
+
+
+class NewSetOptions(TypedDict, total=False):
+    """The options of ``NewSet`` by name, as Python takes them."""
+
+    depth: int
+    budget: int | None
+    until: float | None
+    order: str
+    runs: int
+    others: Mapping[str, Mapping[str, Sequence[str]]]
+    seed: int
+
+
+def new_set(
+    name: str,
+    questions: str | Path | Sequence[str | Mapping[str, Any]],
+    annotators: str | Sequence[str],
+    **options: Unpack[NewSetOptions],
+) -> NewSet:
+    """What a first set is made from, as a person writes it in Python."""
+    people = (annotators,) if isinstance(annotators, str) else tuple(annotators)
+    order = order_of(options.pop("order", Order.QUERIES))
+    if isinstance(questions, (str, Path)):
+        path = Path(questions)
+        read, source = questions_of(path), path.name
+    else:
+        rows = [{"query": one} if isinstance(one, str) else one for one in questions]
+        read, source = questions_of_rows(rows), ""
+    return NewSet(
+        name=name, annotators=people, questions=read, order=order, source=source, **options
+    )
 
 
 def order_of(text: str) -> Order:
