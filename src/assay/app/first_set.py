@@ -31,7 +31,7 @@ from assay.app.workspace import Workspace
 from assay.errors import ConflictError, InputError, UsageError
 from assay.evaluation.scores import rounded
 from assay.hits.run import load_run
-from assay.model.annotation import Item, Order, Plan, Purpose, Round, RoundQuery
+from assay.model.annotation import Order, Plan, Purpose, Round, RoundQuery
 from assay.model.document import check_id
 from assay.model.moments import now
 from assay.model.testset import GoldenQuery, TestSet
@@ -59,7 +59,7 @@ class NewSet:
     depth: int = DEFAULT_DEPTH
     budget: int | None = None
     until: float | None = None
-    order: Order = Order.QUERIES
+    order: str = Order.QUERIES
     runs: int = pool.POOLED_RUNS
     others: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     seed: int = DEFAULT_SEED
@@ -69,6 +69,8 @@ class NewSet:
         check_id(self.name, "test set")
         if self.budget is not None and self.budget < 1:
             raise UsageError("a budget is at least one passage")
+        if self.order not in list(Order):
+            raise UsageError(f"there is no order {self.order!r:.40}", hint=", ".join(Order))
         if self.until is not None and not 0 < self.until < 1:
             raise UsageError(
                 f"a width of {self.until} is not possible", hint="between 0 and 1, as in 0.2"
@@ -95,23 +97,13 @@ def new_set(
 ) -> NewSet:
     """What a first set is made from, as a person writes it in Python."""
     people = (annotators,) if isinstance(annotators, str) else tuple(annotators)
-    order = order_of(options.pop("order", Order.QUERIES))
     if isinstance(questions, (str, Path)):
         path = Path(questions)
         read, source = questions_of(path), path.name
     else:
         rows = [{"query": one} if isinstance(one, str) else one for one in questions]
         read, source = questions_of_rows(rows), ""
-    return NewSet(
-        name=name, annotators=people, questions=read, order=order, source=source, **options
-    )
-
-
-def order_of(text: str) -> Order:
-    """The order of this name."""
-    if text not in list(Order):
-        raise UsageError(f"there is no order {text!r:.40}", hint=", ".join(Order))
-    return Order(text)
+    return NewSet(name=name, annotators=people, questions=read, source=source, **options)
 
 
 def questions_of(path: Path) -> tuple[RoundQuery, ...]:
@@ -180,7 +172,7 @@ def new(workspace: Workspace, asked: NewSet, progress: Progress = silent) -> poo
     made = pool.gather(
         workspace, golden, asked.depth, stored, others=asked.others, progress=progress
     )
-    _refuse_strangers(asked, made.lists, made.items)
+    _refuse_strangers(asked, made)
     made = _within(made, asked)
     synthetic = sum(SYNTHETIC in query.origin for query in queries)
     opened = Round(
@@ -199,27 +191,30 @@ def new(workspace: Workspace, asked: NewSet, progress: Progress = silent) -> poo
             "depth": made.depth,
             **({"budget": asked.budget} if asked.budget is not None else {}),
         },
-        plan=Plan(asked.order, SECOND_SHARE, asked.until),
+        plan=Plan(
+            Order(asked.order),
+            1.0 if len(asked.annotators) > 1 else SECOND_SHARE,
+            asked.until,
+        ),
     )
     return replace(made, round=pool.open_round(workspace, opened, queries, made))
 
 
-def _refuse_strangers(asked: NewSet, lists: Sequence[str], items: Sequence[Item]) -> None:
+def _refuse_strangers(asked: NewSet, made: pool.PassagePool) -> None:
     """A run of which nothing is here would be pooled with nothing, without anybody noticing."""
     for name in asked.others:
-        if not any(name in item.found_by for item in items):
+        if not any(pool.engine_list(name) in item.found_by for item in made.items):
             raise InputError(
                 f"{name}: nothing of it is in the corpus, or no query of it is asked",
                 hint="its query ids are those of the questions, its documents those of the corpus",
             )
-    assert lists
 
 
 def _within(made: pool.PassagePool, asked: NewSet) -> pool.PassagePool:
     """The pool as far as the budget allows."""
     if asked.budget is None or len(made.items) <= asked.budget:
         return made
-    if asked.order is Order.ACTIVE:
+    if asked.order == Order.ACTIVE:
         return replace(made, items=within_budget(made.items, asked.budget, asked.seed))
     depth = depth_within(made.items, asked.budget, made.depth)
     kept = tuple(item for item in made.items if min(item.found_by.values()) <= depth)

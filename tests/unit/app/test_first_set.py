@@ -29,6 +29,7 @@ from tests.unit.http.conftest import (  # noqa: F401 - fixtures
 )
 
 QUESTIONS = b"headache\nwhich drug helps in diabetes\nlower cholesterol\n"
+LIST = "engine theirs.trec"
 RELEVANT = {"q001": {"d1", "d2"}, "q002": {"d4", "d5"}, "q003": {"d3"}}
 
 
@@ -146,6 +147,12 @@ def test_a_second_person_checks_a_sample_and_brings_kappa(workspace: Workspace) 
         desk.add_annotator("dora")
 
 
+def test_two_people_who_begin_together_both_judge_everything(workspace: Workspace) -> None:
+    new(workspace, asked(annotators=("ann", "bob")))
+    desk = open_desk(workspace, "ward")
+    assert desk.progress("bob").total == len(desk.items)
+
+
 def test_the_sample_of_the_second_person_grows_with_what_the_first_judges(
     workspace: Workspace,
 ) -> None:
@@ -174,12 +181,15 @@ def test_runs_of_other_engines_are_pooled(workspace: Workspace, tmp_path: Path) 
     run = tmp_path / "theirs.trec"
     run.write_text("q001 Q0 d3 1 9.0 x\nq001 Q0 d5:chunk_0 2 8.0 x\nq002 Q0 gone 1 1.0 x\n")
     made = new(workspace, asked(others=first_set.runs_of_files([run])))
-    brought = {item.key: item.found_by for item in made.items if "theirs.trec" in item.found_by}
-    assert {key: ranks["theirs.trec"] for key, ranks in brought.items()} == {
+    brought = {item.key: item.found_by for item in made.items if LIST in item.found_by}
+    assert {key: ranks[LIST] for key, ranks in brought.items()} == {
         ("q001", "d3:chunk_0"): 1,
         ("q001", "d5:chunk_0"): 2,
     }
-    assert "theirs.trec" in made.lists
+    assert LIST in made.lists
+    assert made.absent == {"theirs.trec": 1}, "one document is not in the corpus"
+    own = new(workspace, asked(name="own", others={"bm25": {"q001": ["d5"]}}))
+    assert {"bm25", "engine bm25"} <= set(own.lists), "no engine takes the place of a list of ours"
     stranger = {"odd": {"q009": ["d1"]}}
     with pytest.raises(InputError, match="odd: nothing of it"):
         new(workspace, asked(name="other", others=stranger))
