@@ -22,7 +22,7 @@ from assay.annotation.first import judged_queries
 from assay.annotation.pool import DEFAULT_DEPTH as DEFAULT_DEPTH  # noqa: PLC0414 - surfaces
 from assay.annotation.questions import SYNTHETIC, read_questions
 from assay.annotation.similar import Known
-from assay.annotation.standing import Standing
+from assay.annotation.standing import CUT, Standing
 from assay.annotation.swap import next_name
 from assay.app import pool, testsets
 from assay.app.annotation import SECOND_SHARE, Desk, open_desk, read_limited
@@ -49,8 +49,8 @@ class NewSet:
 
     ``budget`` is how many passages may be judged at most: less depth where queries are judged one
     after the other, a draw where the order is active. ``until`` is the width of the interval of
-    nDCG@10 at which judging may stop. ``runs`` is how many stored runs are pooled too, ``others``
-    are runs of other engines by name.
+    nDCG@10 (or as deep as the pool is) at which judging may stop. ``runs`` is how many stored runs
+    are pooled too, ``others`` are runs of other engines by name.
     """
 
     name: str
@@ -173,7 +173,7 @@ def new(workspace: Workspace, asked: NewSet, progress: Progress = silent) -> poo
         workspace, golden, asked.depth, stored, others=asked.others, progress=progress
     )
     _refuse_strangers(asked, made)
-    made = _within(made, asked)
+    whole, made = len(made.items), _within(made, asked)
     synthetic = sum(SYNTHETIC in query.origin for query in queries)
     opened = Round(
         round_id=asked.name,
@@ -190,6 +190,7 @@ def new(workspace: Workspace, asked: NewSet, progress: Progress = silent) -> poo
             "pool": list(made.lists),
             "depth": made.depth,
             **({"budget": asked.budget} if asked.budget is not None else {}),
+            **({CUT: whole - len(made.items)} if whole > len(made.items) else {}),
         },
         plan=Plan(
             Order(asked.order),

@@ -370,7 +370,7 @@ def new(
     ] = None,
     until: Annotated[
         float | None,
-        typer.Option(help="Width of the interval of nDCG@10 at which judging may stop."),
+        typer.Option(help="Width of the interval of nDCG@10 at which judging may stop, as in 0.2."),
     ] = None,
     order: Annotated[
         str, typer.Option(help="queries: one after the other; active: where lists differ most.")
