@@ -20,7 +20,7 @@ from assay.evaluation.outcomes import (
     usage_of,
     usual_measures,
 )
-from assay.evaluation.returned import RANKED_BY_SCORE
+from assay.evaluation.returned import MADE_IDS, RANKED_BY_SCORE
 from assay.evaluation.scope import Scope, some
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.hits.live import repeats, repeats_kept
@@ -130,6 +130,15 @@ class EvaluationResult(Tabular):
         return tuple(one.query_id for one in self.outcomes if RANKED_BY_SCORE in one.warnings)
 
     @property
+    def _read_elsewhere(self) -> dict[str, tuple[str, ...]]:
+        """Queries by what is said about ids that a library made."""
+        said = sorted({w for one in self.outcomes for w in one.warnings if w.startswith(MADE_IDS)})
+        return {
+            text: tuple(one.query_id for one in self.outcomes if text in one.warnings)
+            for text in said
+        }
+
+    @property
     def _repeated(self) -> str | None:
         """A sentence about results that repeat an earlier one of the same query."""
         found = [
@@ -173,6 +182,7 @@ class EvaluationResult(Tabular):
                 "with scores that do not fall along the list: ranked as given",
             ),
             (self._put_by_score, every, RANKED_BY_SCORE),
+            *((ids, every, said) for said, ids in self._read_elsewhere.items()),
             (again, every, ASKED_AGAIN),
             (withheld, every, WITHHELD),
         ):
