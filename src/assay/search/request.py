@@ -182,10 +182,10 @@ class SearchOptions:
         None,
         "Candidates that the cross-encoder reorders; auto is what suits its model.",
     )
-    component_timeout_ms: float = option(
-        Real(0.001, limits.MAX_TIMEOUT_MS),
-        300.0,
-        "Milliseconds that each component may take.",
+    component_timeout_ms: float | None = option(
+        Maybe(Real(0.001, limits.MAX_TIMEOUT_MS), none=("auto",)),
+        None,
+        "Milliseconds that each component may take; auto is 300, and 3000 for a model over HTTP.",
         setting=True,
         per_request=False,
         changes_results=False,
