@@ -215,7 +215,7 @@ def test_a_mistake_in_a_marker_is_one_line(
 
 def test_mistakes_in_a_marker_are_named(project: pytest.Pytester) -> None:
     ran(project, ', options={"fusin": "rrf"}').stdout.fnmatch_lines(
-        ["assay: 'fusin' is not a search option (did you mean fusion?*"]
+        ["assay: 'fusin' is not a search option (did you mean fusion_method?*"]
     )
     project.makepyfile("def test_search(assay_check): pass")
     bare = project.runpytest_subprocess("-p", "assay.pytest")

@@ -155,7 +155,7 @@ def _with_ids(one: Any, id_field: str | None, doc_field: str | None) -> dict[str
     if ids.chunk is None:
         raise InputError(
             f"a result has no {id_field or 'id'} ({_seen(one)})",
-            hint="id_field names the field that holds the ids",
+            hint="id_field names the field that holds the ids, as in pmid or metadata.pmid",
         )
     document = ids.document if doc_field is None else _named(whole, (doc_field,))
     return {
@@ -370,7 +370,7 @@ def _filled(thing: Any, names: Iterable[str], *, inner: bool = True) -> Iterator
     """The fields of these names that are filled, each with where it stands."""
     for place, held in _places(thing) if inner else [("", thing)]:
         for name in names:
-            value = _at(held, name)
+            value = _field(held, name)
             if value is not None and not _is_empty(value):
                 yield f"{place}{name}", value
 
@@ -384,23 +384,20 @@ def _places(thing: Any, place: str = "", depth: int = 2) -> Iterator[tuple[str, 
                 yield from _places(held, f"{place}{name}.", depth - 1)
 
 
-def _at(thing: Any, path: str) -> Any:
-    """A field by its name, which may be a path (``metadata.pmid``)."""
-    value = _field(thing, path)
-    if value is not None or "." not in path:
-        return value
-    for name in path.split("."):
-        thing = None if thing is None else _field(thing, name)
-    return thing
-
-
 def _is_empty(value: Any) -> bool:
     return isinstance(value, str) and not value
 
 
 def _field(thing: Any, name: str) -> Any:
-    """A key of a mapping or an attribute of an object; None where there is none."""
-    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
+    """A key of a mapping or an attribute of an object; None where there is none.
+
+    ``metadata.pmid`` is the field of a field, unless there is one of that name.
+    """
+    found = thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
+    if found is None and "." in name and thing is not None:
+        outer, _, inner = name.partition(".")
+        return _field(_field(thing, outer), inner)
+    return found
 
 
 def _id(query_id: str, place: str, value: Any, whole: Any = None) -> str:

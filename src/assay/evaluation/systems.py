@@ -22,10 +22,11 @@ from assay.evaluation.returned import USAGE_NAMES, renamed
 
 COMPONENT = "__haystack_input__"  # which any class may become
 QUERY_INPUTS = ("query", "text", "question")  # of components of a pipeline
-DEPTH_NAMES = ("k", "top_k", "topk", "n", "limit", "size", "n_results", "num_results", "depth")
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 CONTEXTS = ("context", "documents", "source_documents")  # where chains of LangChain keep documents
 ANSWERS = ("answer", "result")
+HOW_MANY = ("k", "top_k", "topk", "n", "limit", "size", "num_results", "n_results", "max_results")
+"""What functions call the number of results that they must be told."""
 CHAIN_INPUTS = ("input", "query", "question")  # under which chains of LangChain want the text
 ANY_INPUT = "root"  # the name in a schema of LangChain that tells nothing
 _NO_TEXT = (AssertionError, AttributeError, KeyError, TypeError, ValueError)
@@ -101,7 +102,7 @@ def system(
 def asked(system: Any, k: int = DEPTH) -> Ask:
     """A function that asks the system for a text, for ``k`` results where it can be told so."""
     if inspect.isroutine(system):
-        return _with_depth(system, k)
+        return _with_k(system, k)
     if inspect.isclass(system):
         return system
     for fits, ask in (
@@ -114,7 +115,7 @@ def asked(system: Any, k: int = DEPTH) -> Ask:
         if fits and (found := ask(system, k)) is not None:
             return found
     if callable(system):
-        return _with_depth(system, k)
+        return _with_k(system, k)
     raise UsageError(
         f"{name_of(system)} cannot be asked for a text",
         hint="give a function that takes a query and returns results: "
@@ -122,14 +123,14 @@ def asked(system: Any, k: int = DEPTH) -> Ask:
     )
 
 
-def _with_depth(function: Callable[..., Any], k: int) -> Ask:
+def _with_k(function: Callable[..., Any], k: int) -> Ask:
     """The function, told the number of results where it cannot be called without."""
     try:
         _, *others = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # it has no parameter, or is not of Python
         return function
     needed = [one for one in others if one.default is one.empty and one.kind not in _VARIADIC]
-    if len(needed) != 1 or needed[0].name not in DEPTH_NAMES:
+    if len(needed) != 1 or needed[0].name not in HOW_MANY:
         return function
     if needed[0].kind is inspect.Parameter.POSITIONAL_ONLY:
         return lambda text: function(text, k)

@@ -99,8 +99,8 @@ def _resources(row: Row, location: FileLocation, address: str = "") -> Iterator[
     for entry in entries:
         inner = entry.get("resource") if isinstance(entry, dict) else None
         if isinstance(inner, dict):
-            address = entry.get("fullUrl")
-            yield from _resources(inner, location, address if isinstance(address, str) else "")
+            place = entry.get("fullUrl")
+            yield from _resources(inner, location, place if isinstance(place, str) else "")
 
 
 def _medicines(resources: list[tuple[Row, str]], location: FileLocation) -> dict[str, str]:

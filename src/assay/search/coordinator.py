@@ -20,7 +20,7 @@ from assay.search.snapshot import Snapshot
 
 log = logging.getLogger("assay.search")
 
-HERE_MS, REMOTE_MS = 300.0, 3000.0
+HERE_MS, REMOTE_MS = 300.0, 5000.0
 """What components may take: with a model of this machine, and with one behind a service."""
 Found: TypeAlias = tuple[tuple[Hit, ...], str]
 """Hits, and what they lack in words."""

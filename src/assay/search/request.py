@@ -185,7 +185,7 @@ class SearchOptions:
     component_timeout_ms: float | None = option(
         Maybe(Real(0.001, limits.MAX_TIMEOUT_MS), none=("auto",)),
         None,
-        "Milliseconds that each component may take; auto is 300, and 3000 for a model over HTTP.",
+        "Milliseconds that each component may take; auto is 300, and 5000 for a model over HTTP.",
         setting=True,
         per_request=False,
         changes_results=False,

@@ -197,6 +197,31 @@ def test_means_are_of_unrounded_values(small: TestClient, segments: bool) -> Non
         assert overall["mean_average_precision"] == 0.6667
 
 
+ROWS = b"query,docid,rating\nheadache,d1,2\nheadache,d2,0\nitch,d2,1\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("text/csv", ROWS),
+        ("text/tab-separated-values", ROWS.replace(b",", b"\t")),
+        ("application/x-ndjson",
+         b'{"query": "headache", "relevant": ["d1"]}\n{"query": "itch", "relevant": ["d2"]}\n'),
+    ],
+)  # fmt: skip
+def test_a_table_of_queries_is_a_test_set(small: TestClient, kind: str, body: bytes) -> None:
+    """As the command takes it: Quepid's exports, tables and JSON lines."""
+    name = kind.rpartition("/")[2]
+    headers = {"content-type": kind}
+    stored = small.post(f"/v1/testsets?name={name}", content=body, headers=headers)
+    assert (stored.status_code, stored.json()["queries"]) == (201, 2), stored.text
+    assert small.get(f"/v1/testsets/{name}").json()["queries"][1]["query_text"] == "itch"
+    checked = small.post("/v1/testsets/validate", content=body, headers=headers).json()
+    assert (checked["sound"], checked["form"]) == (True, "rows")
+    ran = small.post("/v1/evaluate?components=bm25", content=body, headers=headers)
+    assert ran.status_code in (200, 202), ran.text
+
+
 def test_a_value_that_was_not_computed_from_the_segments_is_kept(small: TestClient) -> None:
     rows = [computed(small, "one", "axy"), computed(small, "two", "abc")]
     rows[0]["metrics"] |= {"precision_at_3": 0.5, "own_metric": 0.25}
