@@ -31,7 +31,7 @@ SECTIONS = ("ingest", "search", "layer")
 RESULTS = HERE.parent / "cluster.json"
 SHARDS, REPLICAS = 3, 1
 HEAP = "1g"
-PACKAGES = ("assay", "tantivy", "faiss-cpu", "httpx2")
+PACKAGES = ("assay", "faiss-cpu", "httpx2")
 
 
 def main(arguments: list[str] | None = None) -> None:

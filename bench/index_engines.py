@@ -50,7 +50,6 @@ class Assay(Engine):
     def load(self) -> None:
         import faiss  # noqa: F401
         import scipy.sparse  # noqa: F401
-        import tantivy  # noqa: F401
 
         import assay.index.reader
         import assay.index.writer  # noqa: F401
@@ -129,6 +128,9 @@ class _Passages:
 
     def removed_since(self, seq: int, until: int) -> list[int]:
         return []
+
+    def chunks_by_key(self, keys: Sequence[int]) -> dict[int, Any]:
+        return {}
 
 
 class _Dense:

@@ -12,9 +12,9 @@ PACKAGES = (
     *("ranx", "numba", "pandas", "pyarrow", "scikit-learn"),
 )
 INDEX_PACKAGES = (
-    *("assay", "tantivy", "faiss-cpu", "scipy", "bm25s", "lancedb", "qdrant-edge-py", "chromadb"),
+    *("assay", "faiss-cpu", "scipy", "bm25s", "lancedb", "qdrant-edge-py", "chromadb"),
 )
-SEARCH_PACKAGES = (*("assay", "tantivy", "faiss-cpu", "onnxruntime", "lancedb", "qdrant-edge-py"),)
+SEARCH_PACKAGES = (*("assay", "faiss-cpu", "onnxruntime", "lancedb", "qdrant-edge-py"),)
 
 
 def describe(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:

@@ -94,7 +94,7 @@ def report(passes: dict[str, dict[str, list[float]]], chunks: int, others: float
         f"{'within' if one <= LIMIT_MS else 'above'} {LIMIT_MS:g} ms at {where}"
         for where, one in zip(("P50", "P95"), together, strict=True)
     )
-    machine = describe(("assay", "tantivy"))
+    machine = describe(("assay", "PyStemmer"))
     busy = "" if others is None else f" Other processes used {others:.1f} cores meanwhile."
     told = ", ".join(f"{name} {value}" for name, value in machine.items())
     return (

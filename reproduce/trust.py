@@ -29,7 +29,7 @@ from assay.measures.classification import auroc
 from assay.model.judgments import Qrels
 from assay.search.request import SearchOptions
 from assay.search.response import SearchResponse
-from reproduce.collection import documents
+from reproduce.collection import CHOICES, documents
 from reproduce.data import indexed
 from reproduce.experiment import HERE, Experiment
 from reproduce.groups import found_by
@@ -104,7 +104,7 @@ def run(experiment: Experiment, folder: Path) -> Iterator[Outcome]:
 
 def collection(path: Path, data: Path) -> list[Pair]:
     """The documents that the questions of a file are asked over."""
-    return list(documents(data, set(texts(path, "trials"))))
+    return list(documents(data, {name: {*texts(path, name)} for name in CHOICES}))
 
 
 def answers(

@@ -55,10 +55,13 @@ def parts_of(one: Collection) -> Iterator[tuple[str, np.ndarray]]:
         yield f"{one.name}/{part}", here
 
 
-def read(folder: Path, lists: Path, depth: int) -> Iterator[Part]:
-    """Every part of every collection."""
+def read(
+    folder: Path, lists: Path, depth: int, names: Sequence[str] | None = None
+) -> Iterator[Part]:
+    """Every part of every collection, or of those that are named."""
     found = np.load(lists)
-    names = sorted({key.partition("@")[0] for key in found})
+    if names is None:
+        names = sorted({key.partition("@")[0] for key in found if "@" in key})
     for name in names:
         one = Collection(folder / f"{name}.npz", "cpu")
 

@@ -1,184 +1,240 @@
-"""How does the general cross-encoder learn to read biomedical passages?
+"""How does the encoder's body learn to order candidates?
 
-    python -m training.rerank FOLDER KEEP OUT [steps=1300] [seed=0]
+    python -m training.rerank FOLDER ENCODER.safetensors OUT [steps=2400] [seed=0] [rank=32] [...]
 
-Every large matrix of the cross-encoder gets a small one of rank ``RANK`` beside it, and only these
-and the last two layers learn, so that what was learned is a file of megabytes beside the general
-model's. A query's right answer competes with hard wrong ones from fused lists (``training.mine``);
-what the cross-encoder thought before has a say, so that it forgets nothing.
+Small matrices beside those of the shipped encoder (``training.reader``) learn from a query's right
+answer among hard wrong ones: neighbours by the encoder's own vectors and BM25 together. A general
+cross-encoder reads the same pairs and has a say, the more the less certain the right answer is.
 
-Writes the scores that the model gives the candidates of every collection (``FOLDER/listed.npz``),
-for ``training.reranked``, and the weights.
+Writes ``OUT/NAME.npz`` (the adapter) and ``OUT/NAME-scores.npz``, the scores that it gives the
+candidates of every collection, for ``training.reranked``.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
 from training.arrays import Pool, fast
-from training.evaluate import Collection
-from training.mine import QUERY_WIDTH, floats, joined, pair_rows
-from training.model import Judge, judge
-from training.prepare import KINDS, SOURCES
+from training.evaluate import Collection, Lists, best, lexical, listed, scores, votes
+from training.export import load, unpacked
+from training.mine import QUERY_WIDTH, candidates, floats, joined, pair_rows
+from training.model import PAD, Encoder, Judge, judge
+from training.prepare import COLLECTIONS, KINDS, SOURCES
+from training.reader import Reader, compiled, learned, learners, start
 
-RANK = 16
 WRONG = 7
-BATCH = 64
 WIDTH, LONG = 192, 256
-RATE, LAST_RATE = 6e-4, 5e-5
-BELIEF = 0.75  # what the right answer counts beside the order that the model saw before
+LISTED = 50
+RANKS = (0.3, 0.3, 0.4)  # weights of reciprocal ranks on the encoder's card
 SHARE = {
     "claim": 0.06,
     "prompt": 0.08,
-    "question": 0.36,
-    "title": 0.18,
-    "conclusion": 0.18,
-    "sentence": 0.14,
+    "question": 0.30,
+    "title": 0.16,
+    "conclusion": 0.16,
+    "sentence": 0.10,
+    "mesh": 0.10,
+    "synonym": 0.04,
 }
+# what the right answer counts beside the teacher's order; many records suit a heading
+BELIEF = {"mesh": 0.3, "synonym": 0.6}
+USUAL_BELIEF = 0.75
 OFTEN = {"covidqa": 0.5}
 
 
-class Adapted(nn.Module):
-    """A fixed product with a small learned one beside it."""
-
-    def __init__(self, fixed: nn.Linear, rank: int = RANK) -> None:
-        super().__init__()
-        self.fixed = fixed
-        self.down = nn.Parameter(torch.randn(rank, fixed.in_features) / fixed.in_features**0.5)
-        self.up = nn.Parameter(torch.zeros(fixed.out_features, rank))
-
-    def forward(self, state: Tensor) -> Tensor:
-        """Both products."""
-        small = functional.linear(functional.linear(state, self.down), self.up)
-        return self.fixed(state) + small
+def encoder(path: Path, device: str) -> Encoder:
+    """The shipped encoder, as floats."""
+    model = Encoder()
+    state = {name: torch.from_numpy(array) for name, array in unpacked(load(path)).items()}
+    model.load_state_dict(state)
+    return model.to(device).eval()
 
 
-def adapted(model: Judge) -> Judge:
-    """The cross-encoder with something to learn."""
-    model.requires_grad_(False)
-    for layer in model.body.layers:
-        for name in ("qkv", "out", "wide", "narrow"):
-            setattr(layer, name, Adapted(getattr(layer, name)))
-    model.pool.requires_grad_(True)
-    model.score.requires_grad_(True)
-    return model
+@torch.no_grad()
+def vectors(model: Encoder, rows: Tensor, batch: int = 2048) -> Tensor:
+    """The encoder's vectors of many texts, in half precision."""
+    order = (rows != PAD).sum(1).argsort()
+    found = torch.empty(len(rows), 384, dtype=torch.float16, device=rows.device)
+    last = len(model.exits) - 1
+    for which in order.split(batch):
+        part = rows[which]
+        part = part[:, : -(-int((part != PAD).sum(1).max()) // 16) * 16]
+        with fast(rows.device):
+            state = model.body(part)[-1]
+        found[which] = model.dense(state.float(), part, last).half()
+    return found
 
 
-def chances(pool: Pool) -> Tensor:
-    """How often each pair is drawn."""
+def hard(pool: Pool, model: Encoder) -> Tensor:
+    """Hard wrong answers of every query, by vectors and words together."""
+    device = pool.document.device
+    every = torch.arange(len(pool.documents), device=device)
+    pairs = torch.arange(len(pool.queries), device=device)
+    documents = vectors(model, pool.documents.rows(every, WIDTH))
+    asked = vectors(model, pool.queries.rows(pairs, QUERY_WIDTH))
+    return candidates(pool, documents, asked)
+
+
+def chances(pool: Pool) -> tuple[Tensor, Tensor]:
+    """How often each pair is drawn, and how far its right answer is believed."""
     source = pool.source[pool.document]
     weights = torch.ones(len(pool.kind), device=source.device)
+    belief = torch.full_like(weights, USUAL_BELIEF)
     for name, often in OFTEN.items():
         weights[source == SOURCES.index(name)] = often
     for at, kind in enumerate(KINDS):
         here = pool.kind == at
         weights[here] *= SHARE.get(kind, 0.0) / weights[here].sum().clamp_min(1e-9)
-    return weights
+        belief[here] = BELIEF.get(kind, USUAL_BELIEF)
+    return weights, belief
 
 
-def train(pool: Pool, model: Judge, taught: dict[str, Tensor], steps: int, batch: int) -> None:
+def train(pool: Pool, model: Reader, teacher: Judge, found: Tensor, said: dict[str, str]) -> None:
     """Learn to tell right answers from hard wrong ones."""
     device = pool.document.device
-    small = [value for name, value in model.named_parameters() if name.endswith((".down", ".up"))]
-    last = [*model.pool.parameters(), *model.score.parameters()]
+    steps, batch = int(said.get("steps", 2400)), int(said.get("batch", 64))
+    rate = float(said.get("rate", 8e-4))
+    small, rest = learners(model)
     optimizer = torch.optim.AdamW(
-        [{"params": small, "rate": RATE}, {"params": last, "rate": LAST_RATE}],
-        lr=RATE,
+        [{"params": small, "rate": rate}, {"params": rest, "rate": rate / 4}],
+        lr=rate,
         weight_decay=0.01,
+        fused=device.type == "cuda",
     )
-    drawn, found, before = chances(pool), taught["found"], taught["judge"].float()
-    judged = before.any(1)
+    drawn, belief = chances(pool)
     every = found.shape[1]
+    learning = [*small, *rest]
+    average = [value.detach().clone() for value in learning]
     model.train()
     began = time.time()
     for at in range(steps):
         done = at / steps
         for group in optimizer.param_groups:
-            group["lr"] = group["rate"] * min(1.0, (at + 1) / (0.05 * steps)) * (1 - done)
+            group["lr"] = group["rate"] * min(1.0, (at + 1) / (0.06 * steps)) * (1 - done)
         query = torch.multinomial(drawn, batch, replacement=True)
         which = torch.rand(batch, every, device=device).argsort(1)[:, :WRONG] + 1
-        place = functional.pad(which, (1, 0))
+        place = torch.nn.functional.pad(which, (1, 0))
         owner = query[:, None].expand_as(place)
+        rows = pair_rows(pool, owner.reshape(-1), place.reshape(-1), found, WIDTH)
         with fast(device):
-            rows = pair_rows(pool, owner.reshape(-1), place.reshape(-1), found, WIDTH)
             scores = model(*rows).view(place.shape)
-        old = (before[query].gather(1, place) / 2).softmax(1)
+            with torch.no_grad():
+                old = (teacher(*rows).view(place.shape) / 2).softmax(1)
         right = torch.zeros_like(old)
         right[:, 0] = 1
-        belief = torch.where(judged[query], BELIEF, 1.0)[:, None]
-        target = belief * right + (1 - belief) * old
-        loss = -(target * scores.log_softmax(1)).sum(1).mean()
+        sure = belief[query][:, None]
+        loss = -((sure * right + (1 - sure) * old) * scores.log_softmax(1)).sum(1).mean()
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_([*small, *last], 1.0)
+        torch.nn.utils.clip_grad_norm_(learning, 1.0)
         optimizer.step()
-        if at % 200 == 0:
+        with torch.no_grad():
+            near = min(0.998, at / (at + 10))
+            torch._foreach_lerp_(average, [one.detach() for one in learning], 1 - near)
+        if at % 250 == 0:
             print(f"rerank {at} {time.time() - began:.0f} s {float(loss.detach()):.3f}", flush=True)
+    with torch.no_grad():
+        for value, mean in zip(learning, average, strict=True):
+            value.copy_(mean)
+    print(f"rerank {steps} {time.time() - began:.0f} s", flush=True)
 
 
 @torch.no_grad()
-def scored(model: Judge, one: Collection, listed: Tensor, batch: int = 2048) -> np.ndarray:
-    """The scores of listed documents, a row a query; 0 for the rows that list nothing."""
+def scored(model: Reader | Judge, one: Collection, ids: Tensor, batch: int = 2048) -> np.ndarray:
+    """The scores of listed documents, a row a query."""
     device = one.grades.device
     model.eval()
-    asked = (listed[:, 0] >= 0).nonzero().squeeze(1)
-    depth = listed.shape[1]
-    query, document = asked.repeat_interleave(depth), listed[asked].reshape(-1)
+    depth = ids.shape[1]
+    query = torch.arange(len(ids), device=device).repeat_interleave(depth)
+    document = ids.reshape(-1)
     found = torch.zeros(len(query), device=device)
     order = (one.queries.length[query] + one.documents.length[document]).argsort()
     for which in order.split(batch):
-        ids, second = joined(
+        rows, second = joined(
             one.queries.rows(query[which], QUERY_WIDTH),
             one.documents.rows(document[which], LONG),
             LONG,
         )
-        used = int((ids != 0).sum(1).max())
+        used = -(-int((rows != PAD).sum(1).max()) // 16) * 16
         with fast(device):
-            found[which] = model(ids[:, :used], second[:, :used])
-    full = torch.zeros(listed.shape, device=device)
-    full[asked] = found.view(-1, depth)
-    return full.cpu().numpy()
+            found[which] = model(rows[:, :used], second[:, :used]).view(-1).float()
+    return found.view(-1, depth).cpu().numpy()
 
 
-def learned(model: Judge) -> dict[str, np.ndarray]:
-    """What was learned, in half precision."""
-    return {
-        name: value.detach().cpu().numpy().astype(np.float16)
-        for name, value in model.named_parameters()
-        if value.requires_grad
-    }
+def lists_of(model: Encoder, collections: list[Collection]) -> Lists:
+    """The encoder's lists of every collection, and the candidates of fused ranks."""
+    lists: Lists = {}
+    for one in collections:
+        signals, _ = scores(model, one)
+        dense, sparse = signals[-1]
+        for kind, values in (("dense", dense), ("sparse", sparse)):
+            key = f"{one.name}@12/{kind}"
+            lists[key], lists[f"{key}/scores"] = best(values)
+        made = (lexical(one.bm25), listed(sparse), listed(dense))
+        mixed = sum(weight * votes(each) for weight, each in zip(RANKS, made, strict=True))
+        lists[f"{one.name}/listed"] = mixed.topk(LISTED, dim=1).indices.cpu().numpy()
+    return lists
 
 
 def main(arguments: list[str]) -> None:
-    """Train, and write scores and weights."""
-    folder, keep, out = (Path(each) for each in arguments[:3])
-    settings = dict(each.split("=") for each in arguments[3:])
+    """Train every recipe (divided by ``--``), and write adapters and scores."""
+    folder, path, out = (Path(each) for each in arguments[:3])
+    recipes: list[dict[str, str]] = [{}]
+    for word in arguments[3:]:
+        if word == "--":
+            recipes.append({})
+        else:
+            key, _, value = word.partition("=")
+            recipes[-1][key] = value
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(int(settings.get("seed", 0)))
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.manual_seed(0)
+    began = time.time()
     pool = Pool(folder / "pool.npz", device)
-    taught = torch.load(keep / "mined.pt", map_location=device)
-    model = adapted(judge(floats(folder / "judge.npz"))).to(device)
-    listed = np.load(folder / "listed.npz")
-    collections = [Collection(folder / f"{name}.npz", device) for name in listed]
-    scores = {}
+    own = encoder(path, device)
+    collections = [
+        Collection(each, device)
+        for each in sorted(folder.glob("*.npz"))
+        if each.stem in (*COLLECTIONS, "evidence")
+    ]
+    lists = lists_of(own, collections)
+    np.savez_compressed(out / "lists.npz", **lists)
+    print(f"lists {time.time() - began:.0f} s", flush=True)
+    found = hard(pool, own)
+    print(f"candidates {time.time() - began:.0f} s", flush=True)
+    del own
+    teacher = judge(floats(folder / "judge.npz")).to(device).eval().requires_grad_(False)
 
-    steps = int(settings.get("steps", 1300))
-    train(pool, model, taught, steps, int(settings.get("batch", BATCH)))
-    np.savez(out / "reranker.npz", **learned(model))
-    for one in collections:
-        ids = torch.from_numpy(listed[one.name].astype(np.int64)).to(device)
-        scores[f"{one.name}/after"] = scored(model, one, ids).astype(np.float16)
-    np.savez_compressed(out / "reranked.npz", **scores)
-    (out / "reranker.json").write_text(json.dumps({"steps": steps, **settings}))
-    print("reranker written", flush=True)
+    def answers(model: Reader | Judge) -> dict[str, np.ndarray]:
+        return {
+            one.name: scored(
+                model, one, torch.from_numpy(lists[f"{one.name}/listed"]).to(device)
+            ).astype(np.float16)
+            for one in collections
+        }
+
+    np.savez_compressed(out / "general-scores.npz", **answers(teacher))
+    if device == "cuda":  # one layer's code serves all of them
+        for layer in teacher.body.layers:
+            layer.compile(dynamic=False)
+    for said in recipes:
+        seed = int(said.get("seed", 0))
+        name = said.get("name", f"rerank-{seed}")
+        torch.manual_seed(seed)
+        model = start(path, 1, int(said.get("rank", 32)), device)
+        if device == "cuda":
+            compiled(model, on=True)
+        train(pool, model, teacher, found, said)
+        compiled(model, on=False)
+        np.savez(out / f"{name}.npz", **learned(model))
+        np.savez_compressed(out / f"{name}-scores.npz", **answers(model))
+        print(f"{name} written, {time.time() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

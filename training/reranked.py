@@ -1,37 +1,40 @@
-"""Does the tuned cross-encoder order candidates better than fusion, and how much should it count?
+"""Does the reranker order candidates better than fusion, and how much should it count?
 
-    python -m training.reranked list FOLDER LISTS.npz
-    python -m training.reranked show FOLDER LISTS.npz RERANKED.npz [final]
+    python -m training.reranked FOLDER LISTS.npz SCORES.npz [best=20] [final]
 
-LISTS is what ``training.train`` or ``training.measure`` wrote. ``list`` writes the best candidates
-of fused scores (.3/.3/.4) to ``FOLDER/listed.npz``, which ``training.rerank`` then scores into
-RERANKED. ``show`` prints linear nDCG@10 with the best 20 ordered by a share of the cross-encoder's
-scores and the rest of fused ones, both brought between 0 and 1; ``final`` also shows NFCorpus'
-test queries.
+LISTS and SCORES are what ``training.rerank`` wrote. Prints linear nDCG@10 with the best candidates
+ordered by a share of the reranker's scores and the rest of fused ones, both brought between 0 and
+1, once for fused ranks and once for fused scores, with the weights of the encoder's card. The share
+is chosen on the parts whose names end in ``a``: NFCorpus' development queries and every second
+query of Evidence Inference's kept articles and CovidQA's kept papers, which neither the encoder nor
+the reranker has seen. ``final`` also shows NFCorpus' test queries.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from training.evaluate import Collection, ndcg, spread
+from training.evaluate import Collection, ndcg, spread, votes
 from training.fuse import Part, parts_of, read
+from training.rerank import RANKS
 
-FUSED = (0.3, 0.3, 0.4)
-LISTED, BEST = 50, 20
-SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 1.0)
+SCORES = (0.1, 0.35, 0.55)
+SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
 DEPTH = 12
-UNLISTED = ("covidqa/seen", "scifact/new", "scifact/seen")  # trained on, or part of another
+HALVED = ("evidence/kept", "covidqa/kept")
+CHOOSING = ("nfcorpus/dev", "evidence/kept a", "covidqa/kept a")
 
 
-def fused(part: Part) -> Tensor:
-    """The fused scores of one part's queries."""
-    made = [weight * spread(one) for weight, one in zip(FUSED, part.lists(), strict=True)]
+def fused(part: Part, way: str) -> Tensor:
+    """The fused scores of one part's queries, by ``ranks`` or by ``scores``."""
+    weights, bring = (RANKS, votes) if way == "ranks" else (SCORES, spread)
+    made = [weight * bring(one) for weight, one in zip(weights, part.lists(), strict=True)]
     return torch.stack(made).sum(0)
 
 
@@ -47,62 +50,59 @@ def blended(scores: Tensor, listed: Tensor, judged: Tensor, share: float) -> Ten
     return (scores - 10).scatter(1, listed, mixed)
 
 
-def places(folder: Path, names: list[str]) -> dict[str, tuple[str, np.ndarray]]:
-    """The collection of each part, and where its queries stand there."""
-    return {
-        label: (name, here)
-        for name in names
-        for label, here in parts_of(Collection(folder / f"{name}.npz", "cpu"))
-    }
+def judged_of(lists: Path, scored: Path, name: str, shape: torch.Size) -> Tensor:
+    """The reranker's score of every pair that it read; the lowest of a query's for others."""
+    listed = torch.from_numpy(np.load(lists)[f"{name}/listed"].astype(np.int64))
+    found = torch.from_numpy(np.load(scored)[name].astype(np.float32))
+    return found.amin(1, keepdim=True).expand(shape).clone().scatter(1, listed, found)
 
 
-def write_lists(folder: Path, lists: Path) -> None:
-    """Write the candidates of every query that is measured; -1 for the others."""
-    names = sorted({key.partition("@")[0] for key in np.load(lists)})
-    where = places(folder, names)
-    found = {
-        name: np.full((len(Collection(folder / f"{name}.npz", "cpu").queries), LISTED), -1)
-        for name in names
-    }
-    for part in read(folder, lists, DEPTH):
-        if part.name not in UNLISTED:
-            name, here = where[part.name]
-            found[name][here] = fused(part).topk(LISTED, dim=1).indices.numpy()
-    np.savez_compressed(
-        folder / "listed.npz", **{name: ids.astype(np.int16) for name, ids in found.items()}
-    )
-
-
-def show(folder: Path, lists: Path, scored: Path, *, final: bool) -> None:
-    """Print the figures."""
-    candidates, found = np.load(folder / "listed.npz"), np.load(scored)
-    where = places(folder, list(candidates))
-    print(f"{'':16} " + " ".join(f"{share:>8}" for share in SHARES))
-    for part in read(folder, lists, DEPTH):
-        if part.name not in where or part.name in UNLISTED:
-            continue
-        if part.name == "nfcorpus/test" and not final:
-            continue
-        name, here = where[part.name]
-        listed = torch.from_numpy(candidates[name][here].astype(np.int64))[:, :BEST]
-        asked = listed[:, 0] >= 0
-        listed, grades, scores = listed[asked], part.grades[asked], fused(part)[asked]
-        judged = torch.from_numpy(found[f"{name}/after"][here].astype(np.float32))[asked, :BEST]
-        figures = [
-            float(ndcg(blended(scores, listed, judged, share), grades).mean()) for share in SHARES
-        ]
-        print(f"{part.name:16} " + " ".join(f"{figure:8.4f}" for figure in figures))
+def halves(part: Part, judged: Tensor) -> Iterator[tuple[str, Part, Tensor]]:
+    """The parts that the share is chosen on, and those that it is shown on."""
+    yield part.name, part, judged
+    if part.name in HALVED:
+        for label, begin in (("a", 0), ("b", 1)):
+            one = Part(
+                f"{part.name} {label}", part.grades[begin::2], *(x[begin::2] for x in part.lists())
+            )
+            yield one.name, one, judged[begin::2]
 
 
 def main(arguments: list[str]) -> None:
-    """List candidates, or show figures."""
+    """Print the figures."""
     torch.set_num_threads(1)
-    what, *paths = arguments
-    folder, lists, *rest = (Path(each) for each in paths)
-    if what == "list":
-        write_lists(folder, lists)
-    else:
-        show(folder, lists, rest[0], final="final" in arguments)
+    settings = dict(each.split("=") for each in arguments if "=" in each)
+    folder, lists, scored, *asked = (each for each in arguments if "=" not in each)
+    best = int(settings.get("best", 20))
+    rows = []
+    for name in np.load(scored):
+        one = Collection(Path(folder) / f"{name}.npz", "cpu")
+        places = dict(parts_of(one))
+        judged = judged_of(Path(lists), Path(scored), name, one.grades.shape)
+        for part in read(Path(folder), Path(lists), DEPTH, [name]):
+            if (
+                part.name == "nfcorpus/test" and "final" not in asked
+            ) or part.name == "covidqa/seen":
+                continue
+            rows += list(halves(part, judged[places[part.name]]))
+    for way in ("ranks", "scores"):
+        print(f"{way:18} " + " ".join(f"{share:>7}" for share in SHARES))
+        chosen = torch.zeros(len(SHARES))
+        for name, part, judged in rows:
+            scores = fused(part, way)
+            listed = scores.topk(best, dim=1).indices
+            figures = [
+                float(
+                    ndcg(
+                        blended(scores, listed, judged.gather(1, listed), share), part.grades
+                    ).mean()
+                )
+                for share in SHARES
+            ]
+            if name in CHOOSING:
+                chosen += torch.tensor(figures) / len(CHOOSING)
+            print(f"{name:18} " + " ".join(f"{figure:7.4f}" for figure in figures))
+        print(f"{'chosen on':18} " + " ".join(f"{float(figure):7.4f}" for figure in chosen))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """How do finished weights get into the package?
 
-    python -m training.ship assay-bio.safetensors
+    python -m training.ship assay-bio assay-bio.safetensors
+    python -m training.ship assay-bio-rerank WORK/out/rerank-0.npz
+    python -m training.ship assay-bio-judge WORK/out/judge.npz
 
-Copies the file to where the package keeps its models and prints what the card and the recorded
+Puts the file to where the package keeps its models and prints what the card and the recorded
 answers have to say of it: paste the files into ``src/assay/encode/catalog.py`` and the answers into
-``src/assay/encode/canonical.py``; ``tests/unit/encode/test_hybrid.py`` holds them to each other.
+``src/assay/encode/canonical.py``; ``tests/unit/encode`` holds them to each other.
 """
 
 from __future__ import annotations
@@ -14,26 +16,31 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from assay.encode import canonical
 from assay.encode.catalog import CARDS
 from assay.encode.shelf import PACKAGED, Shelf, checksum
+from training.export import save
 
-MODELS = ("assay-bio", "assay-bio-fast")
+BOTH = ("assay-bio", "assay-bio-fast")
 
 
 def main(arguments: list[str]) -> None:
-    """Copy the weights, and print files and answers as Python."""
-    card = CARDS[MODELS[0]]
-    folder = PACKAGED / card.folder
-    shutil.copyfile(Path(arguments[0]), folder / card.weights)
-    print("        files=(")
-    for name in (card.weights, "tokenizer.json"):
-        print(f"            {checksum(folder / name)!r},")
-    print("        ),")
-    for name in MODELS:  # whatever the card says of the files that it had before
-        CARDS[name] = replace(CARDS[name], files=())
-        said = canonical.answer(name, Shelf(package=PACKAGED))
-        print(f'    "{name}": Canonical(\n        {said.numbers},\n        {said.terms},')
+    """Put the weights in place, and print files and answers as Python."""
+    name, source = arguments[0], Path(arguments[1])
+    card = CARDS[name]
+    target = PACKAGED / card.folder / card.weights
+    if source.suffix == ".npz":
+        save(target, dict(np.load(source)))
+    else:
+        shutil.copyfile(source, target)
+    print(f"            {checksum(target)!r},")
+    for model in BOTH if name in BOTH else (name,):
+        # whatever the card says of the files that it had before
+        CARDS[model] = replace(CARDS[model], files=())
+        said = canonical.answer(model, Shelf(package=PACKAGED))
+        print(f'    "{model}": Canonical(\n        {said.numbers},\n        {said.terms},')
         print("        tolerance=QUANTISED,\n    ),")
 
 

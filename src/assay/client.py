@@ -14,10 +14,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from urllib.parse import quote
 
 import httpx2 as httpx
@@ -49,7 +50,7 @@ from assay.app.testsets import TestSetEntry
 from assay.app.verbs import Verbs
 from assay.cache import Cache
 from assay.durable import new_file
-from assay.errors import AssayError, UnknownRunError, UnreachableError, UsageError
+from assay.errors import AssayError, InputError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
 from assay.model.codec import decode
 from assay.model.document import ChunkPlace, StoredDocument
@@ -65,11 +66,12 @@ from assay.settings import Settings, configure
 if TYPE_CHECKING:
     from assay.search.why import Why
 
+T = TypeVar("T")
 ATTEMPTS = 4
 MAX_WAIT_S = 10.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
 """Between two looks at a job."""
-OK, NOT_FOUND = 200, 404
+OK, NOT_FOUND, BAD_ANSWER = 200, 404, 502
 BUSY = frozenset({429, 503})
 WRONG_REQUEST = frozenset({400, 404, 409, 413, 415, 422})
 ENDED = frozenset({"complete", "failed", "cancelled"})
@@ -124,10 +126,17 @@ class Client(Verbs):
     ) -> None:
         if not address.startswith(("http://", "https://")):
             address = f"http://{address}"
+        if key and not (key.isascii() and key.isprintable()):
+            raise UsageError("the API key holds a character that is in no key", hint="one line")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._http = httpx.Client(
-            base_url=address, headers=headers, timeout=timeout, transport=transport
-        )
+        try:
+            self._http = httpx.Client(
+                base_url=address, headers=headers, timeout=timeout, transport=transport
+            )
+        except (httpx.InvalidURL, ValueError) as problem:
+            raise UsageError(
+                f"{address!r:.100} is not an address: {problem}", hint="http://name:8765"
+            ) from None
         self._settings = settings
         self._test_sets: Cache[str, TestSet] = Cache(limits.MAX_CACHED_TEST_SETS)
         self.address = address
@@ -190,8 +199,7 @@ class Client(Verbs):
 
     def sections(self) -> list[str]:
         """The labels of sections that there are."""
-        found: list[str] = self.call("GET", "/v1/sections")["sections"]
-        return found
+        return _field(list[str], self.call("GET", "/v1/sections"), "sections")
 
     def freshness(self) -> Freshness:
         """Whether there are documents, and whether the index has them."""
@@ -203,8 +211,7 @@ class Client(Verbs):
 
     def check_index(self) -> list[str]:
         """What is wrong with the index; nothing where the list is empty."""
-        found: list[str] = self.call("GET", "/v1/index/check")["problems"]
-        return found
+        return _field(list[str], self.call("GET", "/v1/index/check"), "problems")
 
     def write_index(self, action: Action = "update", progress: Progress = silent) -> IndexWritten:
         """Update, compact or rebuild the index, and wait for it."""
@@ -248,12 +255,11 @@ class Client(Verbs):
 
     def models(self) -> tuple[ModelRow, ...]:
         """Every model, what it is for and whether the service has it."""
-        rows = self.call("GET", "/v1/models")["models"]
-        return tuple(decode(ModelRow, row) for row in rows)
+        return _field(tuple[ModelRow, ...], self.call("GET", "/v1/models"), "models")
 
     def test_sets(self) -> tuple[TestSetEntry, ...]:
         """Every test set that loads by name."""
-        return decode(tuple[TestSetEntry, ...], self.call("GET", "/v1/testsets")["test_sets"])
+        return _field(tuple[TestSetEntry, ...], self.call("GET", "/v1/testsets"), "test_sets")
 
     def backup(self, target: Path, *, vectors: bool = False) -> BackupWritten:
         """Write a backup of the service's workspace to a new file of this machine."""
@@ -302,8 +308,13 @@ class Client(Verbs):
             EVALUATION_WAIT_S,
             lambda stage, done, total: report(EvaluationStep(done, total)),
         )
-        results = result["modes"].values() if "modes" in result else (result,)
-        runs = [scored_run(self, one["run_id"], drawn, cached=one["cached"]) for one in results]
+        results = [result]
+        if "modes" in result:
+            results = [*_field(dict[str, dict[str, Any]], result, "modes").values()]
+        runs = [
+            scored_run(self, _field(str, one, "run_id"), drawn, cached=_field(bool, one, "cached"))
+            for one in results
+        ]
         return evaluated(self, drawn, runs)
 
     # Runs
@@ -322,15 +333,16 @@ class Client(Verbs):
         found: dict[str, ChunkPlace] = {}
         for part in _parts(chunk_ids):
             body = {"chunk_ids": part, "versions": sorted(versions)}
-            places = self.call("POST", "/v1/chunks/places", json=body)["places"]
-            found |= decode(dict[str, ChunkPlace], places)
+            answer = self.call("POST", "/v1/chunks/places", json=body)
+            found |= _field(dict[str, ChunkPlace], answer, "places")
         return found
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""
         found: set[str] = set()
         for part in _parts(ids):
-            found |= set(self.call("POST", "/v1/chunks/present", json={"ids": part})["ids"])
+            answer = self.call("POST", "/v1/chunks/present", json={"ids": part})
+            found |= set(_field(list[str], answer, "ids"))
         return frozenset(found)
 
     def export_run(self, ref: str) -> dict[str, Any]:
@@ -348,8 +360,9 @@ class Client(Verbs):
         body = {"a": a, "b": b, "latency_repeats": repeats, "seed": seed}
         headers = {"Idempotency-Key": secrets.token_hex(16), "Prefer": "respond-async"}
         answer = self.call("POST", "/v1/ab", json=body, headers=headers)
-        latency = self._done(answer, WAIT_S, progress)["latency"]
-        return decode(Timings, {name: latency[name] for name in ("pairs", "repeats")})
+        latency = _field(dict[str, Any], self._done(answer, WAIT_S, progress), "latency")
+        names = [name for name in ("pairs", "repeats") if name in latency]
+        return decode(Timings, {name: latency[name] for name in names})
 
     def figures(self) -> bytes:
         """The gauges that the service shows Prometheus, by its own settings."""
@@ -369,7 +382,9 @@ class Client(Verbs):
         self, answer: dict[str, Any], seconds: float, progress: Progress = silent
     ) -> dict[str, Any]:
         """The result itself, whether it came at once or as a job."""
-        return self.wait(answer["job_id"], seconds, progress) if "job_id" in answer else answer
+        if "job_id" not in answer:
+            return answer
+        return self.wait(_field(str, answer, "job_id"), seconds, progress)
 
     def wait(self, job_id: str, seconds: float, progress: Progress = silent) -> dict[str, Any]:
         """The result of a job, once it has one."""
@@ -377,14 +392,19 @@ class Client(Verbs):
         pause = FIRST_PAUSE_S
         while True:
             job = self.call("GET", f"/v1/jobs/{_quoted(job_id)}")
-            progress(job["kind"], job["done"], job["total"])
-            if job["state"] == "complete":
-                result: dict[str, Any] = job["result"]
-                return result
-            if job["state"] in ENDED:
-                raise ServiceError(409, job["problem"] or {"detail": f"the job was {job['state']}"})
+
+            done, total = (_field(int, job, name) for name in ("done", "total"))
+            progress(_field(str, job, "kind"), done, total)
+            state = _field(str, job, "state")
+            if state == "complete":
+                return _field(dict[str, Any], job, "result")
+            if state in ENDED:
+                problem = {"detail": f"the job was {state}"}
+                if job.get("problem") is not None:
+                    problem = _field(dict[str, Any], job, "problem")
+                raise ServiceError(409, problem)
             if time.monotonic() > until:
-                raise UnreachableError(f"the job {job_id} is still {job['state']}")
+                raise UnreachableError(f"the job {job_id} is still {state}")
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
@@ -449,14 +469,18 @@ class RemoteRuns:
             page = self._known(
                 "GET", f"/v1/runs/{_quoted(ref)}/queries", params={**params, "offset": offset}
             )
-            total = page["total"]
+            total = _field(int, page, "total")
             offset += PAGE
-            for one in page["outcomes"]:
-                yield outcome_of(one, depth=depth)
+            for one in _field(list[dict[str, Any]], page, "outcomes"):
+                with _understood("an outcome"):
+                    outcome = outcome_of(one, depth=depth)
+                yield outcome
 
     def test_set(self, ref: str) -> TestSet:
         """The queries and judgments that the run was made with."""
-        found = from_plain(self._known("GET", f"/v1/runs/{_quoted(ref)}/testset"))
+        answer = self._known("GET", f"/v1/runs/{_quoted(ref)}/testset")
+        with _understood("the test set of a run"):
+            found = from_plain(answer)
         if hidden_in(found) and not found.has_checksum(self.run(ref).test_set_checksum):
             raise UsageError(
                 f"the held-out queries of the run {ref} are masked for this key",
@@ -528,7 +552,25 @@ def _parts(ids: Iterable[str]) -> list[list[str]]:
 
 
 def _wait(text: str) -> float:
-    return min(MAX_WAIT_S, float(text)) if text.isdigit() else 1.0
+    return min(MAX_WAIT_S, float(text)) if text.isascii() and text.isdigit() else 1.0
+
+
+def _field(kind: type[T], answer: Mapping[str, Any], name: str) -> T:
+    """One field of an answer, of the type that it must have."""
+    with _understood(name):
+        return decode(kind, answer[name], name)
+
+
+@contextmanager
+def _understood(what: str) -> Iterator[None]:
+    """Name what a service says in another way than we do; it may be any program."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, InputError) as problem:
+        said = problem.message if isinstance(problem, InputError) else type(problem).__name__
+        detail = f"the service's answer cannot be read: {what}: {said}"
+        hint = "is it assay, of the same version?"
+        raise ServiceError(BAD_ANSWER, {"detail": detail, "hint": hint}) from None
 
 
 def _answer(response: httpx.Response) -> dict[str, Any]:

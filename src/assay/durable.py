@@ -31,10 +31,16 @@ _NEARLY_NOTHING = 1 << 16  # bytes; libraries that hide the reason fail with les
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Temp file, fsync, rename, fsync the folder: the old content or the new one, never half."""
-    temporary = _beside(path)
+    """Temp file, fsync, rename, fsync the folder: the old content or the new one, never half.
+
+    A device or a pipe gets the data as it is: ``/dev/stdout`` stays what it was.
+    """
     with storing(path):
         make_folder(path.parent)
+        temporary = _beside(path)
+        if path.exists() and not path.is_file():
+            _write_through(path, data)
+            return
         try:
             with temporary.open("wb") as out:
                 out.write(data)
@@ -44,6 +50,13 @@ def write_atomically(path: Path, data: bytes) -> None:
         finally:
             temporary.unlink(missing_ok=True)
         sync_folder(path.parent)
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    # a pipe that nobody reads would block for ever
+    with open(os.open(path, os.O_WRONLY | os.O_NONBLOCK), "wb") as out:
+        os.set_blocking(out.fileno(), True)
+        out.write(data)
 
 
 @contextmanager
@@ -105,17 +118,9 @@ def take_name(made: Path, path: Path) -> None:
         made.rename(path)
 
 
-def share_file(path: Path, other: Path) -> None:
-    """Have a file that never changes under another name, too; a copy where links cannot be."""
-    try:
-        os.link(path, other)
-    except OSError as problem:
-        if problem.errno not in _NO_LINKS:
-            raise
-        shutil.copyfile(path, other)
-
-
 def _beside(path: Path) -> Path:
+    if path.is_dir():
+        raise StorageError(f"{path} is a folder", hint="name a file in it")
     return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}{_UNFINISHED}")
 
 

@@ -30,6 +30,7 @@ HTTP status a server answers with and the exit code a command ends with::
     ├── CorruptModelError          model_corrupt       503  exit 1
     ├── PullError                  pull_failed         502  exit 1
     ├── AnswererError              answerer_failed     502  exit 1
+    ├── JudgeError                 judge_failed        502  exit 1
     ├── ModelServiceError          model_service_failed      502  exit 1
     ├── CacheUnavailableError      vector_cache_unavailable  507  exit 1
     ├── CorruptCacheError          vector_cache_corrupt      503  exit 1
@@ -210,6 +211,13 @@ class AnswererError(AssayError):
     """A language model that was to answer did not, or not in a form that can be read."""
 
     code = "answerer_failed"
+    http_status = 502
+
+
+class JudgeError(AssayError):
+    """A judge of answers could not be asked; what it had said before is kept."""
+
+    code = "judge_failed"
     http_status = 502
 
 

@@ -21,7 +21,7 @@ EXTRA_OF = {
     "nh3": "search",
     "onnxruntime": "search",
     "pypdfium2": "search",
-    "tantivy": "search",
+    "Stemmer": "search",
     "tokenizers": "search",
     "fastapi": "serve",
     "prometheus_client": "serve",

@@ -81,6 +81,13 @@ MAX_CUTOFF = _limit("MAX_CUTOFF", 1_000_000, "the cutoff of one measure, as in n
 MAX_STORED_RESULTS = _limit(
     "MAX_STORED_RESULTS", 1_000, "results of one query that an evaluation keeps"
 )
+MAX_PASSAGE_CHARS = _limit(
+    "MAX_PASSAGE_CHARS", 20_000, "characters of a passage that are kept of an answer's sources"
+)
+MAX_KEPT_PASSAGES = _limit(
+    "MAX_KEPT_PASSAGES", 50, "passages of a query whose texts are kept for a judge"
+)
+MAX_CLAIMS = _limit("MAX_CLAIMS", 100, "claims of one answer that are judged")
 MAX_HTTP_ANSWER_BYTES = _limit(
     "MAX_HTTP_ANSWER_BYTES", 16 * _MIB, "one answer of a service that is evaluated"
 )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay import limits
 from assay.encode.catalog import DEFAULT_ENCODERS
-from assay.errors import ConfigError, MissingFileError, UsageError
+from assay.errors import AssayError, ConfigError, MissingFileError, UsageError
 from assay.evaluation.defaults import SCORE_MEASURES
 from assay.model.ranking import CHUNK_SEPARATOR
 from assay.model.sampling import Sampling
@@ -41,6 +41,7 @@ from assay.options import (
     WeightsBy,
     Whole,
 )
+from assay.plain_file import read_plain
 from assay.search.request import (
     BUILT_IN_SYNONYMS,
     COMPONENTS,
@@ -282,6 +283,23 @@ class Settings:
         Text(), "OPENAI_API_KEY", "variable that holds the key of the address", guard=_NAMES_KEY
     )
     answer_seconds: float = _service(Real(0.01, 3_600), "60", "time in which an answerer answers")
+    judge: str = _setting(
+        Text(),
+        "entailment",
+        "who judges answers: entailment, words, an OpenAI-compatible address, module:function",
+        guard=_RUNS_CODE,
+    )
+    judge_model: str | None = _setting(Maybe(Text()), "none", "model that judges at that address")
+    judge_key_variable: str = _service(
+        Text(), "OPENAI_API_KEY", "variable that holds the key of that address", guard=_NAMES_KEY
+    )
+    judge_prompts: Path | None = _setting(
+        Maybe(PathName("folder")), "none", "folder with support.txt and relevance.txt of your own"
+    )
+    judge_seconds: float = _service(Real(0.01, 3_600), "60", "time in which a judge replies")
+    judge_concurrency: int = _service(
+        Whole(1, limits.MAX_CONCURRENCY), "4", "replies that a judge is asked for at the same time"
+    )
     host: str = _service(Text(), "127.0.0.1", "address that assay serve listens on")
     port: int = _service(Whole(0, 65_535), "8321", "port of assay serve; 0 takes a free one")
     allowed_hosts: str = _service(
@@ -417,7 +435,10 @@ class Settings:
         return hashlib.sha256(self.canonical_json().encode("ascii")).hexdigest()
 
 
-_LATER = ("group_by", "collapse", "chunk_separator", "type_weights", "own_components")
+_LATER = (
+    *("group_by", "collapse", "chunk_separator", "type_weights", "own_components"),
+    "rerank_share",
+)
 
 
 def _table() -> dict[str, Setting]:
@@ -714,9 +735,10 @@ def mask(text: str) -> str:
 def _content(path: Path) -> str:
     """A checksum of the file; its name where it cannot be read, which a search then refuses."""
     try:
-        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-    except OSError:
+        data = read_plain(path, limits.MAX_SYNONYM_BYTES)
+    except AssayError:
         return str(path)
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Does a cluster answer every kind of query as the embedded index does?
 
 Both engines get the same documents and vectors. Order may differ where scores are closer than the
-tolerance: BM25 weighs codes by the chunks that have any code (Lucene) or by all (tantivy), SPLADE's
+tolerance: BM25 weighs codes by the chunks that have any code (Lucene) or by all (here), SPLADE's
 weights have nine bits, fused scores follow from the ranks.
 """
 

@@ -1,7 +1,7 @@
 """What did a program do to its files, call by call?
 
 A program is run under ``strace``, and what it asked of the system is done again to a model of a
-disk (``disk.py``), whatever wrote it: Python, SQLite, tantivy or faiss.
+disk (``disk.py``), whatever wrote it: Python, SQLite or faiss.
 """
 
 from __future__ import annotations

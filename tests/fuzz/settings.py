@@ -201,7 +201,7 @@ def read_weights_file(path: Path, rng: random.Random) -> str:
 def _manifest() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         part = FileSet("bm25-1", 3, {"meta.json": [12, "ab"]})
-        save(Path(folder), Manifest(2, 7, part, (part,), None, {"dense": "m"}, {"chunks": 3}))
+        save(Path(folder), Manifest(2, 7, (part,), (part,), None, {"dense": "m"}, {"chunks": 3}))
         return (Path(folder) / "MANIFEST.json").read_bytes()
 
 

@@ -19,12 +19,13 @@ import pytest
 from starlette.testclient import TestClient
 
 import assay
-from assay.app import annotation, pool, refresh, testsets
-from assay.app.annotation import Desk
+from assay.app import annotation, first_set, pool, refresh, suggestions, testsets
+from assay.app.annotation import Desk, open_desk
 from assay.app.workspace import Workspace
 from assay.cli.lazy import load as load_command
 from assay.cli.main import COMMANDS, run
 from assay.errors import MissingFileError, ProblemsError
+from assay.model.annotation import Order
 from assay.model.codec import decode, encode
 from assay.model.testset_json import from_plain, to_plain
 from tests.unit.http.conftest import (  # noqa: F401 - fixtures
@@ -446,6 +447,84 @@ def test_judgments_are_carried_the_same_way(sides: Surfaces) -> None:
     assert command == {"written": None, **carried.to_dict()}
     written = sides.command("testset", "reanchor", "small")["written"]
     assert sides.get(f"/v1/testsets/{Path(written).stem}")["checksum"] == carried.test_set.checksum
+
+
+QUESTIONS = [
+    {"query_id": "n1", "query_text": "headache"},
+    {"query_id": "n2", "query_text": "which drug helps in diabetes"},
+]
+
+
+def judge_alone(desk: Desk, person: str = "ann") -> None:
+    while (task := desk.next(person)) is not None:
+        desk.grade(person, (task.query_id, task.chunk_id), int(task.chunk_id[1]) % 4)
+
+
+@row("testset suggest")
+def test_the_same_questions_are_suggested(sides: Surfaces) -> None:
+    twin = {"doc_id": "d6", "title": "Migraine", "text": "What triptans do in migraine attacks."}
+    sides.workspace.add([twin])
+    found = json.loads(json.dumps(suggestions.suggest(sides.workspace, count=1, seed=4).to_dict()))
+    assert found["questions"][0]["synthetic"]
+    assert sides.command("testset", "suggest", "--count", 1, "--seed", 4) == found
+    assert sides.post("/v1/testsets/suggest", {"count": 1, "seed": 4}) == found
+
+
+@row("testset new", "testset second", "testset finish")
+def test_a_first_set_comes_the_same_way_from_every_surface(sides: Surfaces, tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS))
+    asked = first_set.NewSet(
+        name="here",
+        annotators=("ann",),
+        questions=first_set.questions_of(path),
+        budget=7,
+        until=0.3,
+        order=Order.ACTIVE,
+    )
+    made = first_set.new(sides.workspace, asked).to_dict()
+    options = ("--annotators", "ann", "--budget", 7, "--until", 0.3, "--order", "active")
+    command = sides.command("testset", "new", "command", path, *options)
+    body = {"name": "http", "annotators": ["ann"], "questions": QUESTIONS}
+    answer = sides.http.post(
+        "/v1/rounds", json={**body, "budget": 7, "until": 0.3, "order": "active"}
+    )
+    assert answer.status_code == 201, answer.text
+    for other, name in ((command, "command"), (answer.json(), "http")):
+        assert other == {**made, "round_id": name}
+    for name in ("here", "command", "http"):
+        judge_alone(open_desk(sides.workspace, name))
+    desk = first_set.add_judge(sides.workspace, "bob", "here", share=0.5)
+    status = sides.command("testset", "second", "bob", "--share", 0.5, "--round", "command")
+    over_http = sides.post("/v1/rounds/http/second", {"annotator": "bob", "share": 0.5})
+    ours = encode(desk.status())
+    for other in (status, over_http):
+        own = {name: other[name] for name in ("annotators", "passages", "standing", "open")}
+        assert own == {name: ours[name] for name in own}
+    assert sides.get("/v1/rounds/http") == over_http
+    done = first_set.finish(sides.workspace, "here").to_dict()
+    finished = sides.command("testset", "finish", "--round", "command")
+    closed = sides.post("/v1/rounds/http/finish", {})
+    for other in (finished, closed):
+        for name in ("version", "queries", "judgments", "left_out", "cautions", "standing"):
+            assert other[name] == done[name]
+    sets = [testsets.load(sides.workspace.layout, name) for name in ("here", "command", "http")]
+    assert sets[0].queries == sets[1].queries == sets[2].queries
+
+
+@row("annotate")
+def test_an_automatic_judge_says_the_same_on_every_surface(sides: Surfaces, desk: Desk) -> None:
+    grade_everything(desk, "ann")
+    found = annotation.automatic(sides.workspace, desk, "words", shown=True)
+    voices = [voice.to_dict() for voice in found.voices()]
+    told = json.loads(json.dumps({"round_id": "round-1", "voices": voices}))
+    assert sides.command("annotate", "--judge", "words", "--show") == told
+    assert sides.post("/v1/rounds/round-1/judge", {"judge": "words", "shown": True}) == told
+    tasks = {"tasks": encode(found.to_review("ann"))}
+    assert sides.command("annotate", "--as", "ann", "--review") == tasks
+    assert sides.get("/v1/rounds/round-1/review", annotator="ann") == tasks
+    assert voices[0]["judge"] in sides.page("/annotate/round-1/agreement")
+    assert "An automatic judge proposes" in sides.page("/annotate/round-1?as=bob")
 
 
 def test_every_verb_has_a_row() -> None:

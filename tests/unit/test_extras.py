@@ -87,8 +87,8 @@ def test_all_of_them_are_in_all() -> None:
 
 
 def test_a_missing_package_is_named_with_its_extra_and_the_command() -> None:
-    error = extras.missing("tantivy")
-    assert error.message == "this needs the extra search: the package tantivy is not installed"
+    error = extras.missing("Stemmer")
+    assert error.message == "this needs the extra search: the package Stemmer is not installed"
     assert error.hint == "pip install 'assay-search[search]'"
     assert error.exit_code == 2
     assert extras.missing("onnx").hint == "pip install onnx"

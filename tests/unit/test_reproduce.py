@@ -46,7 +46,7 @@ def test_a_subject_is_either_for_choosing_or_for_reporting(name: str, least: int
     assert all(len(each) == 1 for each in parts.values())
 
 
-@pytest.mark.parametrize("name", ["trust", "heldout"])
+@pytest.mark.parametrize("name", ["trust", "heldout", "unseen"])
 def test_every_question_has_sections_where_its_subject_has_documents(name: str) -> None:
     for one in questions(HERE / f"{name}.yaml"):
         assert bool(one.sections) == bool(one.documents) == (one.kind != "nothing"), one.ask
@@ -65,7 +65,24 @@ def test_what_is_held_out_is_in_no_other_set() -> None:
     assert not {*texts(_file("trust"), "trials")} & {*texts(_file("heldout"), "trials")}
 
 
-@pytest.mark.parametrize(("name", "over"), [("answers", "trust"), ("heldout_answers", "heldout")])
+def test_what_is_unseen_is_in_no_other_set() -> None:
+    """Neither its questions nor its trials; there are enough of both kinds of questions."""
+    sets = ("trust", "answers", "heldout", "heldout_answers")
+    others = {one.ask for name in sets for one in questions(_file(name))}
+    searches, asked = questions(_file("unseen")), questions(_file("unseen_answers"))
+    unseen = [one.ask for one in (*searches, *asked)]
+    assert len({*unseen}) == len(unseen)
+    assert len(searches) >= 150
+    assert len(asked) >= 90
+    assert not others & {*unseen}
+    trials = {trial for name in ("trust", "heldout") for trial in texts(_file(name), "trials")}
+    assert not trials & {*texts(_file("unseen"), "trials")}
+
+
+@pytest.mark.parametrize(
+    ("name", "over"),
+    [("answers", "trust"), ("heldout_answers", "heldout"), ("unseen_answers", "unseen")],
+)
 def test_answers_are_asked_over_the_collection_of_a_search(name: str, over: str) -> None:
     assert text(_file(name), "over") == over
 
@@ -80,7 +97,7 @@ def test_a_subject_is_in_the_same_part_of_both_sets() -> None:
         assert one.part == parts.get(one.subject, one.part), one.subject
 
 
-@pytest.mark.parametrize("name", ["answers", "heldout_answers"])
+@pytest.mark.parametrize("name", ["answers", "heldout_answers", "unseen_answers"])
 def test_every_question_with_an_answer_says_which_facts_belong_to_it(name: str) -> None:
     for one in questions(HERE / f"{name}.yaml"):
         assert bool(one.answer) == (one.kind == "right"), one.ask

@@ -411,6 +411,7 @@ OTHER_VALUE = {
     "synonyms": "synonyms.txt",
     "rerank": "on",
     "reranker": "ms-marco-minilm-l12-v2",
+    "rerank_share": "0.7",
     "rerank_timeout_ms": 500,
     "component_timeout_ms": 100,
     "answerer": "my_answers:say",
@@ -461,7 +462,7 @@ DEFAULT_JSON = (
     '","components":["bm25","splade","dense"],"confidence":0.95,"dense_model":"'
     f'{DEFAULT_ENCODERS[0]}","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,"lexicon"'
     ':null,"margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}","normalization":"min-max'
-    '","per_type_weights":false,"rerank":false,"reranker":"BAAI/bge-reranker-base","resamples'
+    '","per_type_weights":false,"rerank":false,"reranker":"assay-bio-rerank","resamples'
     '":10000,"rrf_k":60,"seed":42,"splade_model":"'
     f"{DEFAULT_ENCODERS[1]}"
     '","synonyms":"built-in","weights":{}}'

@@ -9,17 +9,19 @@ be put in other words, and is left to the measure of confidence (``evidence/conf
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from assay.analysis.drugs import is_drug, is_measured, other_names
+from assay.analysis.conditions import stems
+from assay.analysis.drugs import is_drug, is_measured, other_names, words_of_name
 from assay.analysis.identifiers import mentions
 from assay.analysis.spelling import STOP_WORDS, base, folded
 from assay.analysis.words import analyse, vocabulary
 
 _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*")
+_ELISION = re.compile(r"(?<![^\W_])[dlDL]['’](?=[^\W\d_]{4})")  # d'amlodipine
 _NOT_ALNUM = re.compile(r"[\W_]+")
 _TRIAL = re.compile(r"[A-Z]{3,}[-\u2010\u2011][A-Za-z0-9]+")
 _CALLED = re.compile(r"(?<![^\W_])([A-Z][A-Z0-9-]{3,})\s+(?:trial|study)\b")
@@ -39,8 +41,8 @@ _PEOPLE = {
     "children": (
         r"\b(?:child(?:ren|hood)?(?!s?-pugh)|kids?|pa?ediatrics?|infants?|toddlers?|bab(?:y|ies)"
         r"|newborns?|neonat\w+|adolescents?|teenagers?)\b",
-        r"\b(?:child(?!s?['’]?[- ]pugh)|kids?\b|pa?ediatric|infant|toddler|bab(?:y|ies)\b|newborn"
-        r"|neonat|adolescent|teenage|juvenile"
+        r"\b(?:child(?!s?['’]?[- ]pugh|[- ]?(?:bearing|birth|less))|kids?\b|pa?ediatric"
+        r"|infant|toddler|bab(?:y|ies)\b|newborn|neonat|adolescent|teenage|juvenile"
         r"|(?:younger|under|less|below)\s+(?:than\s+)?(?:the age of\s+)?\d+\s*(?:years|months))",
     ),
     "pregnancy": (
@@ -68,11 +70,20 @@ class Kind(StrEnum):
 
 
 class Name(NamedTuple):
-    """A name in a question; ``forms`` are the words any of which stands for it."""
+    """A name in a question; ``forms`` are the words any of which stands for it.
+
+    So does one of ``phrases``, which are several stems in a row: trastuzumab emtansine.
+    """
 
     kind: Kind
     text: str
     forms: tuple[str, ...]
+    phrases: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of all its names; one word of a phrase does not stand for it."""
+        return frozenset(self.forms).union(*(phrase.split() for phrase in self.phrases))
 
     def is_in(self, text: str) -> bool:
         """Whether a text has it, whatever the spelling."""
@@ -80,14 +91,16 @@ class Name(NamedTuple):
             return _SPEAKS_OF[self.text].search(text) is not None
         if self.kind is Kind.RECORD:
             return self.forms[0] in _letters_and_digits(text)
-        return bool(vocabulary(text).among(frozenset(self.forms)))
+        if vocabulary(text).among(frozenset(self.forms)):
+            return True
+        return any(f" {phrase} " in _in_a_row(text) for phrase in self.phrases)
 
 
 def names_asked(question: str, known: Iterable[str] = ()) -> tuple[Name, ...]:
     """The names in a question; ``known`` are drugs and acronyms that documents are about."""
     found: dict[tuple[str, ...], Name] = {}
     for name in _names(question, frozenset(folded(one) for one in known)):
-        found.setdefault(name.forms, name)
+        found.setdefault((*name.forms, *name.phrases), name)
     return tuple(found.values())
 
 
@@ -98,16 +111,28 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
             yield Name(Kind.RECORD, record.text, (record.code,))
             rest = rest.replace(record.text, " ")
     trials = {*_TRIAL.findall(rest), *_CALLED.findall(rest)}
+    rest = _ELISION.sub(lambda match: " " * len(match[0]), rest)
     words = [*_WORD.finditer(rest)]
     titled = sum(word[0][0].isupper() for word in words) > _TITLE_CASE * len(words)
     people = [pattern for pattern in _ASKS_FOR.values() if pattern.search(rest)]
+    after = 0
     for at, match in enumerate(words):
         word = match[0]
-        if word.lower() in STOP_WORDS or any(pattern.search(word) for pattern in people):
+        if (
+            at < after
+            or word.lower() in STOP_WORDS
+            or any(pattern.search(word) for pattern in people)
+        ):
             continue
         plain = folded(word)
         is_code = word in trials or _COMPOUND.fullmatch(word)
         acid = f"{word} {words[at + 1][0]}" if at + 1 < len(words) else ""
+        length = words_of_name([one[0] for one in words[at:]])
+        if length > 1 and not acid.casefold().endswith("ic acid"):
+            after = at + length
+            whole = rest[match.start() : words[after - 1].end()]
+            yield _of_names(Kind.DRUG, whole, other_names(whole))
+            continue
         if is_drug(word) or plain in known or (is_measured(word) and _is_given(word, rest)):
             kind = Kind.DRUG
         elif acid.casefold().endswith("ic acid") and is_drug(acid):
@@ -118,11 +143,17 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
             kind = Kind.NAME
         else:
             continue
-        forms = (form for name in other_names(word) for form in _forms(name))
-        yield Name(kind, word, tuple(dict.fromkeys(forms)))
+        yield _of_names(kind, word, other_names(word))
     for group, pattern in _ASKS_FOR.items():
         if pattern.search(question) or (group == "children" and _is_young(question)):
             yield Name(Kind.PEOPLE, group, (group,))
+
+
+def _of_names(kind: Kind, text: str, names: Sequence[str]) -> Name:
+    """A name with all that stands for it."""
+    forms = (form for name in names if " " not in name for form in _forms(name))
+    phrases = (" ".join(stems(name)) for name in names if " " in name)
+    return Name(kind, text, tuple(dict.fromkeys(forms)), tuple(dict.fromkeys(phrases)))
 
 
 def _is_given(word: str, question: str) -> bool:
@@ -151,6 +182,11 @@ def _forms(name: str) -> tuple[str, ...]:
     """One word that stands for a name: its joined spelling, or its stem."""
     found = analyse(name)
     return tuple(found.forms[-1:]) or (base(name),)
+
+
+@lru_cache(maxsize=4_096)
+def _in_a_row(text: str) -> str:
+    return f" {' '.join(stems(text))} "
 
 
 @lru_cache(maxsize=4_096)

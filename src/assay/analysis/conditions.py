@@ -52,6 +52,49 @@ def abbreviations() -> Mapping[str, tuple[str, ...]]:
     return {name: names for names in _abbreviated() for name in names if " " not in name}
 
 
+def names_in(text: str) -> dict[str, tuple[str, ...]]:
+    """The names of a text that have others on the list, as they are written, with all of these."""
+    low, found = f" {text.lower()} ", dict[str, tuple[str, ...]]()
+    for names in _abbreviated():
+        for name in names:
+            if name.lower() in low:
+                exact = (
+                    name if name.isupper() and len(name) <= _SHORT else f"(?i:{re.escape(name)})"
+                )
+                if match := re.search(rf"(?<![^\W_]){exact}(?![^\W_])", text):
+                    found[match[0]] = names
+    return found
+
+
+def in_medical_words(text: str) -> str:
+    """A text with the names of the field for what it says in everyday words: too few platelets."""
+    low = text.lower()
+    for phrase, name in _everyday().items():
+        if phrase in low:
+            text = re.sub(
+                rf"(?<![^\W_]){re.escape(phrase)}(?![^\W_])", name, text, flags=re.IGNORECASE
+            )
+            low = text.lower()
+    return text
+
+
+def everyday_names(name: str) -> tuple[str, ...]:
+    """What people say for a name of the field, in several words."""
+    return tuple(one for one in abbreviations().get(name, ()) if one in _everyday())
+
+
+@cache
+def _everyday() -> Mapping[str, str]:
+    """Everyday words, the longest first, each with the name of one word that means the same."""
+    found = {
+        name: names[-1]
+        for names in _abbreviated()
+        for name in names[:-1]
+        if " " in name and name.islower() and names[-1].isalpha() and names[-1].islower()
+    }
+    return dict(sorted(found.items(), key=lambda one: -len(one[0])))
+
+
 @cache
 def _abbreviated() -> tuple[tuple[str, ...], ...]:
     """The lines of the list of abbreviations, each the names of one thing."""

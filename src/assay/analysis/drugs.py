@@ -8,7 +8,7 @@ rosuvastatin, nivolumab. ``data/synonyms`` has trade and foreign names, each wit
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -89,6 +89,25 @@ def other_names(word: str) -> tuple[str, ...]:
     """Every name of the substance, this one first."""
     plain = folded(word)
     return (plain, *(name for name in _aliases().get(plain, ()) if name != plain))
+
+
+def words_of_name(words: Sequence[str]) -> int:
+    """How many words the name of a drug has that begins with the first of these; 0 without one."""
+    for length in _lengths().get(folded(words[0]), ()) if words else ():
+        if len(words) >= length and folded(" ".join(words[:length])) in _aliases():
+            return length
+    return int(is_drug(words[0])) if words else 0
+
+
+@cache
+def _lengths() -> Mapping[str, tuple[int, ...]]:
+    """The first words of names that have several, with the numbers of their words."""
+    found: dict[str, set[int]] = {}
+    for name in _aliases():
+        first, *others = name.split(" ")
+        if others:
+            found.setdefault(first, set()).add(len(others) + 1)
+    return {first: tuple(sorted(each, reverse=True)) for first, each in found.items()}
 
 
 @cache

@@ -121,17 +121,18 @@ _BRITISH = re.compile(
 
 @cache
 def _stemmer() -> Any:
-    extras.require("tantivy")
-    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+    extras.require("Stemmer")
+    import Stemmer
 
-    return TextAnalyzerBuilder(Tokenizer.raw()).filter(Filter.stemmer("english")).build()
+    # without a memory of its own, which threads could spoil: callers remember words
+    return Stemmer.Stemmer("english", 0)
 
 
 def stem(word: str) -> str:
     """The stem of a folded word; what holds a digit is its own."""
     if not word.isalpha():
         return word
-    found: str = _stemmer().analyze(word)[0]
+    found: str = _stemmer().stemWord(word)
     return found
 
 

@@ -2,7 +2,8 @@
 
 A third person decides, or one of the rules below; both are recorded. Undecided items stay open, and
 a query with an open item enters no test set. If an annotator could not judge an item, a rule leaves
-it without a grade; only a person may give it one.
+it without a grade; only a person may give it one. In the round of a first set the first person's
+grade counts unless a decision says otherwise, and only what they have not judged is open.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from assay.annotation.agreement import Difference, by_annotator
 from assay.errors import UsageError
-from assay.model.annotation import Decision, Grade, Item, ItemKey, Round
+from assay.model.annotation import Decision, Grade, Item, ItemKey, Purpose, Round
 
 RULES: Mapping[str, Callable[[int, int], int]] = {
     "mean-down": lambda a, b: (a + b) // 2,
@@ -35,8 +36,10 @@ def settle(
 ) -> Settled:
     """The grade of every item: what both agreed on, else what was decided."""
     said = by_annotator(grades)
-    first, second = (said.get(name, {}) for name in held.annotators)
     decided = {one.key: one for one in decisions}
+    if held.purpose is Purpose.FIRST:
+        return _settle_first(items, said.get(held.annotators[0], {}), decided)
+    first, second = (said.get(name, {}) for name in held.annotators)
     settled: dict[ItemKey, int] = {}
     waiting: list[ItemKey] = []
     without: list[ItemKey] = []
@@ -56,6 +59,19 @@ def settle(
         else:
             settled[key] = grade
     return Settled(settled, tuple(waiting), tuple(without))
+
+
+def _settle_first(
+    items: Sequence[Item], first: Mapping[ItemKey, Grade], decided: Mapping[ItemKey, Decision]
+) -> Settled:
+    counts = {key: one.grade for key, one in first.items()}
+    counts |= {key: one.grade for key, one in decided.items()}
+    keys = [item.key for item in items]
+    return Settled(
+        {key: grade for key in keys if (grade := counts.get(key)) is not None},
+        tuple(key for key in keys if key not in counts),
+        tuple(key for key in keys if key in counts and counts[key] is None),
+    )
 
 
 def by_rule(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay import limits
+from assay.annotation.tasks import asked
 from assay.evaluation.scores import rounded
 from assay.model.annotation import Grade, Item, ItemKey, Round
 from assay.model.sampling import DEFAULT_SEED
@@ -72,7 +73,7 @@ class Agreement:
     plain_interval: Interval
     quadratic: Kappa
     quadratic_interval: Interval
-    annotators: tuple[Annotator, Annotator]
+    annotators: tuple[Annotator, ...]
     queries: tuple[QueryAgreement, ...]
     differences: tuple[Difference, ...]
 
@@ -90,6 +91,8 @@ class Agreement:
     def verdict(self) -> str:
         """One sentence that says whether the grades can be used."""
         value = self.plain.value
+        if len(self.annotators) < 2:
+            return f"{self.annotators[0].name} judges alone; kappa needs a second judge"
         if value is None:
             return f"kappa is undefined: {self.plain.reason}"
         if not self.enough:
@@ -146,6 +149,40 @@ class Agreement:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """An automatic judge beside one person; the largest differences come first."""
+
+    judge: str
+    person: str
+    shown: bool
+    agreement: Agreement
+
+    @property
+    def differences(self) -> tuple[tuple[ItemKey, int | None, int | None], ...]:
+        """The items about which they differ, with the person's grade and the judge's."""
+        rows = [(one.key, *one.grades) for one in self.agreement.differences]
+        return tuple(sorted(rows, key=lambda row: (-gap(row[1], row[2]), row[0])))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "judge": self.judge,
+            "person": self.person,
+            "shown": self.shown,
+            **self.agreement.to_dict(),
+            "differences": [
+                {"query_id": key[0], "chunk_id": key[1], "person": ours, "judge": theirs}
+                for key, ours, theirs in self.differences
+            ],
+        }
+
+
+def gap(ours: int | None, theirs: int | None) -> int:
+    """How far two grades are apart; what one could not judge comes last."""
+    return 0 if ours is None or theirs is None else abs(ours - theirs)
+
+
 def kappa_dict(kappa: Kappa, interval: Interval) -> dict[str, Any]:
     """Kappa with its interval and how that was computed."""
     return {
@@ -166,11 +203,17 @@ def kappa_dict(kappa: Kappa, interval: Interval) -> dict[str, Any]:
 
 
 def agreement(
-    held: Round, items: Sequence[Item], grades: Iterable[Grade], *, seed: int = DEFAULT_SEED
+    held: Round,
+    items: Sequence[Item],
+    grades: Iterable[Grade],
+    *,
+    voices: tuple[str, str] | None = None,
+    seed: int = DEFAULT_SEED,
 ) -> Agreement:
-    """The agreement of the annotators on what both have graded so far."""
+    """The agreement of two voices, the annotators by default, on what both have graded so far."""
     said = by_annotator(grades)
-    first, second = (said.get(name, {}) for name in held.annotators)
+    names = voices or held.annotators
+    first, second = (said.get(name, {}) for name in (*names, "")[:2])
     both = [item.key for item in items if item.key in first and item.key in second]
     pairs = {key: (first[key].grade, second[key].grade) for key in both}
     plain, plain_interval = _kappa(pairs, "none", seed)
@@ -183,9 +226,9 @@ def agreement(
         plain_interval=plain_interval,
         quadratic=quadratic,
         quadratic_interval=quadratic_interval,
-        annotators=(
-            _annotator(held.annotators[0], first.values(), len(items)),
-            _annotator(held.annotators[1], second.values(), len(items)),
+        annotators=tuple(
+            _annotator(name, grades_of.values(), _asked(held, items, said, name))
+            for name, grades_of in zip(names, (first, second), strict=False)
         ),
         queries=_per_query(pairs),
         differences=tuple(
@@ -194,6 +237,13 @@ def agreement(
             if None in pair or pair[0] != pair[1]
         ),
     )
+
+
+def _asked(
+    held: Round, items: Sequence[Item], said: Mapping[str, Mapping[ItemKey, Grade]], name: str
+) -> int:
+    """How many items a voice is asked about."""
+    return len(asked(held, items, said.get(held.annotators[0], {}), name))
 
 
 def by_annotator(grades: Iterable[Grade]) -> dict[str, dict[ItemKey, Grade]]:

@@ -15,7 +15,8 @@ from typing import Any
 
 from assay import limits
 from assay.annotation.csv_rows import csv_rows
-from assay.errors import FormatError, InputError, LimitError, MissingFileError
+from assay.errors import FormatError, InputError, LimitError
+from assay.plain_file import read_plain
 from assay.strict_json import values
 
 TEXT_KEYS = ("query", "query_text", "text")
@@ -61,12 +62,7 @@ def gathered(candidates: Iterable[QueryCandidate]) -> tuple[QueryCandidate, ...]
 
 def read_candidates(path: Path) -> tuple[QueryCandidate, ...]:
     """The candidates of a CSV file or of JSON lines; the suffix decides."""
-    if not path.is_file():
-        raise MissingFileError(f"there is no file {str(path)!r:.200}", hint="check the path")
-    with path.open("rb") as file:
-        data = file.read(limits.MAX_YAML_BYTES + 1)
-    if len(data) > limits.MAX_YAML_BYTES:
-        raise LimitError(f"{path} is larger than {limits.MAX_YAML_BYTES:,} bytes")
+    data = read_plain(path, limits.MAX_YAML_BYTES, hint="check the path")
     rows = _csv(data, str(path)) if path.suffix.lower() == ".csv" else _jsonl(data, str(path))
     found = [_candidate(row, str(path), line) for line, row in rows]
     candidates = gathered(one for one in found if one is not None)

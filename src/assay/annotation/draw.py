@@ -95,8 +95,8 @@ def draw(
     """Draw ``count`` queries that the set does not have; ``taken`` are ids in use."""
     if count < 1:
         raise UsageError("a sample has at least one query")
-    cleaned, kinds, left_out = _cleaned(candidates)
-    ordered = order(cleaned, strategy, seed)
+    clean, kinds, left_out = cleaned(candidates)
+    ordered = order(clean, strategy, seed)
     if not ordered:
         raise InputError(
             f"no query to draw by {strategy}",
@@ -122,7 +122,7 @@ def draw(
         open_places[kind] -= 1
         if not any(open_places.values()):
             break
-    return Sample(strategy, seed, len(cleaned), quotas, tuple(drawn), tuple(left_out))
+    return Sample(strategy, seed, len(clean), quotas, tuple(drawn), tuple(left_out))
 
 
 def order(
@@ -174,7 +174,7 @@ def earlier_ids(test_set: TestSet) -> tuple[str, ...]:
     return tuple(str(one) for one in listed) if isinstance(listed, (list, tuple)) else ()
 
 
-def _cleaned(
+def cleaned(
     candidates: Iterable[QueryCandidate],
 ) -> tuple[tuple[QueryCandidate, ...], dict[str, tuple[str, ...]], list[LeftOut]]:
     """Candidates without identifiers, what was removed, and candidates that nothing is left of."""

@@ -36,7 +36,7 @@ def refresh_due(test_set: TestSet, today: date) -> Due:
     last = _date(test_set)
     if last is None:
         return Due(test_set.name, None, None, overdue=False)
-    on = _later(last, MONTHS)
+    on = _later(last, MONTHS) if last.year < date.max.year else date.max
     return Due(test_set.name, last, on, overdue=today >= on)
 
 

@@ -7,16 +7,15 @@ It takes the question and the passages and returns an ``Answer``, a text, or a m
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.errors import AnswererError, AssayError, InputError
-from assay.model.answers import Answer, Passage
+from assay.errors import AnswererError, AssayError
+from assay.model.answers import Answer, Passage, read_answer
 from assay.time_limit import TimeLimit
 
 SECONDS = 60.0
-_KEYS = ("text", "citations", "grounded", "refusal_reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +62,3 @@ class CallableAnswerer:
                 f"{self._called} failed: {type(problem).__name__}: {problem!s:.200}",
                 hint="it gets the question and the passages; ASSAY_DEBUG=1 shows where it failed",
             ) from problem
-
-
-def read_answer(said: Any, who: str) -> Answer:
-    """Build an answer from what a function or service returned."""
-    if isinstance(said, Answer):
-        return said
-    if isinstance(said, str):
-        return Answer(said)
-    if not isinstance(said, Mapping):
-        raise InputError(f"{who} returned a {type(said).__name__}, not an answer", hint=_hint())
-    if unknown := sorted(str(key) for key in said if key not in _KEYS):
-        raise InputError(f"{who} returned unknown keys: {', '.join(unknown)}", hint=_hint())
-    text, citations = said.get("text", ""), said.get("citations", ())
-    grounded, reason = said.get("grounded", True), said.get("refusal_reason")
-    cited = isinstance(citations, (list, tuple)) and all(isinstance(one, str) for one in citations)
-    explained = reason is None or isinstance(reason, str)
-    if not isinstance(text, str) or not cited or not isinstance(grounded, bool) or not explained:
-        raise InputError(f"{who} returned an answer of the wrong form", hint=_hint())
-    return Answer(text, tuple(citations), grounded, reason)
-
-
-def _hint() -> str:
-    return "return {text: str, citations: [chunk ids], grounded: bool, refusal_reason: str or None}"

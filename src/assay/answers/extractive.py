@@ -5,7 +5,8 @@ its heading or title contains them, and a little by the rank of its passage. One
 is asked for gains; one loses that speaks of other drugs or people, or leaves out a drug in question
 that is not the document's own. A number of the question is also met by a range around it. Asked for
 what includes patients, a criterion that excludes them is none, and the other way around
-(``evidence/criteria.py``); a dose that a heading reserves for some people is not the dose for all.
+(``evidence/criteria.py``); a dose that a heading reserves for some people is not the dose for all,
+and a count of one arm of a trial not that of another.
 Sentences are picked one after the other; words that the answer already contains count half. No
 model runs and nothing is random: the same passages give the same answer. ``evidence/gather.py``
 decides which passages may be quoted, and whether to answer.
@@ -49,6 +50,7 @@ from assay.evidence.population import (
     without_groups,
 )
 from assay.evidence.terms import Term, subject_terms
+from assay.evidence.wording import in_words_of
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
 
@@ -61,6 +63,7 @@ _NAMED = 0.5  # the value of the question's subject and section, which its passa
 _DOSE_OF_OTHERS = 1.0  # what it loses where that is a dose
 _OF_OTHERS = 0.3  # what a sentence loses that speaks of children where nobody asked for them
 _SAYS_HOW_MUCH = 0.2
+_AS_MUCH = 0.75  # of what the first document has, another one must have as well
 _DEFINED = 0.5  # what a sentence loses that says what a word means, where nobody asked
 _ASKED_FOR = 0.5  # what a sentence gains in a section that is asked for
 _LACKS_NAME = 0.4  # what it loses that does not name the second of two drugs
@@ -124,6 +127,7 @@ class ExtractiveAnswerer:
         """The best sentences with their sources, or a refusal."""
         if not passages:
             return _refused("nothing was found")
+        question = in_words_of(passages, question)
         evidence = gather(question, passages[:MOST_PASSAGES])
         if evidence.reason:
             return _refused(evidence.reason)
@@ -133,6 +137,7 @@ class ExtractiveAnswerer:
         best = evidence.about[:LOOKED_AT]
         asked = _Asked.of(question, evidence)
         rows = _of_age(asked, _of_first(asked, best, [*_rows(asked, best)]))
+        rows = _of_arm(asked, best, rows)
         met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
@@ -182,7 +187,7 @@ class _Asked:
     @property
     def drugs(self) -> set[str]:
         """The forms of the drugs in question."""
-        return {f for name in self.names if name.kind is Kind.DRUG for f in name.forms}
+        return {f for name in self.names if name.kind is Kind.DRUG for f in name.words}
 
     @property
     def is_dose(self) -> bool:
@@ -256,7 +261,7 @@ def _says_of_whom(asked: _Asked, one: Sentence, chunk: Chunk) -> str:
 
 def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> frozenset[str]:
     """Words of a question that are known to be answered in other words."""
-    met = frozenset(form for name in asked.names for form in name.forms)
+    met = frozenset(word for name in asked.names for word in name.words)
     if any(one.passage.is_asked_for for one in supports):
         met |= OF_SECTIONS
     if rows and asked.sides:
@@ -272,11 +277,11 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
 
 
 def _of_first(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> list[_Row]:
-    """The rows without those of documents that have only some of what the first one has.
+    """The rows without those of documents that have much less than the first one that has any.
 
     Asked for no name, a document that shares but everyday words would be quoted beside it.
     """
-    if asked.drugs or asked.is_of_codes or not any(row.rank == 0 for row in rows):
+    if asked.drugs or asked.is_of_codes or not rows:
         return rows
     wanted = asked.wanted - OF_SECTIONS
     having: dict[str, frozenset[str]] = {}
@@ -284,8 +289,32 @@ def _of_first(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> l
         chunk = one.passage.chunk
         said = vocabulary(f"{names_of_document(chunk)}\n{chunk.text}").every & wanted
         having[chunk.doc_id] = having.get(chunk.doc_id, frozenset()) | said
-    first = having[supports[0].passage.chunk.doc_id]
-    return [row for row in rows if not having[supports[row.rank].passage.chunk.doc_id] < first]
+    best = min(row.rank for row in rows)
+    first = having[supports[best].passage.chunk.doc_id]
+    enough = _AS_MUCH * len(first)
+    return [
+        row
+        for row in rows
+        if len(having[supports[row.rank].passage.chunk.doc_id] & first) >= enough
+    ]
+
+
+def _of_arm(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> list[_Row]:
+    """The rows without values of other arms of a trial than the one that the question names."""
+
+    def names(row: _Row) -> int:
+        return len(vocabulary(row.sentence.arm).every & asked.wanted)
+
+    most: dict[str, int] = {}
+    for row in rows:
+        if row.sentence.arm:
+            document = supports[row.rank].passage.chunk.doc_id
+            most[document] = max(most.get(document, 0), names(row))
+    return [
+        row
+        for row in rows
+        if not row.sentence.arm or names(row) == most[supports[row.rank].passage.chunk.doc_id]
+    ]
 
 
 def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
@@ -380,7 +409,7 @@ def _refused(reason: str) -> Answer:
 def _chosen(
     asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row], most: int
 ) -> list[_Candidate]:
-    named = {form for name in asked.names for form in name.forms}
+    named = {word for name in asked.names for word in name.words}
     asks_how_much = _AMOUNT.search(asked.question) is not None
     if any(support.passage.is_asked_for for support in supports):
         named |= OF_SECTIONS
@@ -400,7 +429,7 @@ def _chosen(
             value += _SAYS_HOW_MUCH
         if supports[rank].passage.is_asked_for:
             value += _ASKED_FOR * (2 if asked.facts else 1)
-        if any(held.isdisjoint(name.forms) for name in supports[rank].others):
+        if any(held.isdisjoint(name.words) for name in supports[rank].others):
             value -= _LACKS_NAME
         if asked.drugs and _is_of_another(one, supports[rank].passage.chunk, asked.drugs):
             value -= _OF_OTHER_DRUGS
@@ -422,9 +451,10 @@ def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
     """In a document of another name, a sentence must have the names, and more of the question."""
     if not support.must_say:
         return True
-    said = vocabulary(f"{one.text} {one.columns} {one.arm}").every
-    names = {form for name in support.must_say for form in name.forms}
-    return all(not said.isdisjoint(name.forms) for name in support.must_say) and bool(
+    text = f"{one.text} {one.columns} {one.arm}"
+    said = vocabulary(text).every
+    names = {word for name in support.must_say for word in name.words}
+    return all(name.is_in(text) for name in support.must_say) and bool(
         asked.facts or (said & asked.wanted) - names
     )
 

@@ -1,8 +1,9 @@
 """How is a language model prompted to answer from sources, and how is its reply parsed?
 
-Sources are numbered; the model cites ``[1]`` and uses a fixed phrase if they hold no answer. A
-number without a source is kept as a citation that resolves to nothing, so that citation coverage
-shows what was made up. Models that prefer JSON may reply ``{"answer", "citations", "refused"}``.
+Sources are numbered; the model cites ``[1]`` and uses a fixed phrase if they hold no answer. In
+the answer ``[1]`` is the first source that it cites, whatever its number was. A number without a
+source is kept as a citation that resolves to nothing, so that citation coverage shows what was made
+up. Models that prefer JSON may reply ``{"answer", "citations", "refused"}``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from assay import limits
 from assay.digests import digest_of
+from assay.evidence.claims import citing
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
 
@@ -25,9 +27,7 @@ SYSTEM = (
     "Keep figures, units and drug names exactly as the source has them. Be brief. "
     f"If the sources do not answer the question, reply with '{REFUSAL}: ' and a short reason."
 )
-_CITED = re.compile(r"\[(\d{1,4}(?:\s*[,;-]\s*\d{1,4})*)\]")
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
-_WIDEST = 50  # sources per range such as [2-4]
 
 
 def messages(question: str, passages: Sequence[Passage]) -> list[dict[str, str]]:
@@ -64,8 +64,7 @@ def parse(reply: str, passages: Sequence[Passage]) -> Answer:
     if text.upper().startswith(REFUSAL):
         reason = text[len(REFUSAL) :].lstrip(" :.-").strip()
         return Answer("", grounded=False, refusal_reason=reason or "not in the sources")
-    numbers = [number for found in _CITED.finditer(text) for number in _numbers(found[1])]
-    return Answer(text, _ids(numbers, passages))
+    return citing(text, _ids(passages))
 
 
 def _as_json(reply: str) -> dict[str, Any] | None:
@@ -85,28 +84,8 @@ def _from_json(value: dict[str, Any], passages: Sequence[Passage]) -> Answer:
         return Answer("", grounded=False, refusal_reason=said)
     listed = value.get("citations")
     numbers = [one for one in listed if type(one) is int] if isinstance(listed, list) else []
-    numbers += [number for found in _CITED.finditer(text) for number in _numbers(found[1])]
-    return Answer(text.strip(), _ids(numbers, passages))
+    return citing(text.strip(), _ids(passages), numbers)
 
 
-def _numbers(inside: str) -> list[int]:
-    """The numbers of ``1``, ``1, 3`` or ``2-4``."""
-    found: list[int] = []
-    for part in re.split(r"[,;]", inside):
-        first, dash, last = part.partition("-")
-        if not dash:
-            found.append(int(first))
-        elif int(first) <= int(last) <= int(first) + _WIDEST:
-            found += range(int(first), int(last) + 1)
-        else:
-            found += [int(first), int(last)]
-    return found
-
-
-def _ids(numbers: Sequence[int], passages: Sequence[Passage]) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            passages[number - 1].chunk.chunk_id if 1 <= number <= len(passages) else f"[{number}]"
-            for number in numbers
-        )
-    )
+def _ids(passages: Sequence[Passage]) -> list[str]:
+    return [passage.chunk.chunk_id for passage in passages]

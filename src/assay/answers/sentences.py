@@ -4,25 +4,21 @@ A sentence is whole: lines that were broken within one are joined, and what the 
 off is left out. A row of a table is a sentence with the names of its columns. Headings, captions
 and titles are no answers, but say what the sentences below them are about. A criterion of a trial
 keeps the heading that says whether it includes or excludes, and a value of a trial's results what
-was measured, in which arm, and how.
+was measured, in which arm, and how. Adverse events are counted by arm, under a number: the arm of
+that number is named among the interventions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from assay.analysis.sentence_ends import split_sentences
 from assay.evidence.criteria import Side, is_of_registry, side_at_start, side_of_heading
 from assay.model.document import Chunk, SpeakerRole
 
-_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘]?(?:[A-Z0-9(]|[a-z]{1,2}[A-Z0-9-]))")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|vs|cf|approx|Drs?|Mrs?|Ms|Prof|St|Figs?|Tab|Eq|Nos?|al|ca|resp|incl|max|min"
-    r"|spp?|subsp|Ph\.D|(?:[A-Za-z]\.\s?)+[A-Za-z]|[A-Z])\."
-    r"|\b(?:Table|Figure|Section|Part|Appendix)\s+\w{1,4}\.)$"
-)
 _BULLET = re.compile(r"[*•·\u2013-]\s+\S")
 _CAPTION = re.compile(r"(?:Table|Figure|Fig\.)\s+\w{1,5}[.:]", re.IGNORECASE)
 _NUMBERED = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?\.?\s+[A-Z]")  # 2.2 Pediatric Patients
@@ -40,6 +36,8 @@ _OF_BLOCK = re.compile(
     r"|Overall Number of Participants Analyzed):\s*(?P<rest>.*)",
     re.IGNORECASE,
 )
+_OF_ARM = re.compile(r"(?P<heading>Adverse Events (?P<number>\d+)):\s*", re.IGNORECASE)
+_ARMS = re.compile(r"^INTERVENTION (\d+):\s*(.+)", re.MULTILINE)
 _ENDED = (".", "!", "?", ";", "%", ")")
 
 
@@ -74,6 +72,7 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
     context, columns = chunk.title, ""
     side, announced = side_at_start(chunk, others), ""
     values = _take_values(lines)
+    arms = _take_arms(lines, chunk, others)
     for at, line in enumerate(lines):
         if (said := side_of_heading(line)) is not None:
             side, announced = said, ""
@@ -97,8 +96,31 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
                 side = side_of_heading(text) or side  # it may be announced within a line
                 if is_of_registry(text):
                     side, announced = Side.INCLUSION, ""
-                found.append(Sentence(text, context, "", after, side, announced, line))
+                found.append(Sentence(text, context, "", after, side, announced, line, arms[at]))
     return found
+
+
+def _take_arms(lines: list[str], chunk: Chunk, others: Sequence[Chunk]) -> list[str]:
+    """The arm of a trial in which what a line counts was seen; headings of arms become empty.
+
+    An arm is called by its name where the title has it, and by its heading otherwise.
+    """
+    found, arm = [], ""
+    for at, line in enumerate(lines):
+        if match := _OF_ARM.fullmatch(line):
+            named = _arms_of(chunk, others).get(int(match["number"]), "")
+            arm = named if named and named in chunk.title else match["heading"]
+            lines[at] = ""
+        found.append(arm)
+    return found
+
+
+def _arms_of(chunk: Chunk, others: Sequence[Chunk]) -> dict[int, str]:
+    """The arms of a trial by number; its title names them where no passage here does."""
+    texts = [one.text for one in (chunk, *others) if one.doc_id == chunk.doc_id]
+    found = {int(number): name for text in texts for number, name in _ARMS.findall(text)}
+    _, _, listed = chunk.title.partition(f"{chunk.doc_id}: ")
+    return found or {at: name for at, name in enumerate(listed.split("; "), start=1) if name}
 
 
 def _take_values(lines: list[str]) -> dict[int, tuple[str, str, str]]:
@@ -169,7 +191,7 @@ def _is_heading(line: str, *, alone: bool) -> bool:
     if _CAPTION.match(line) or (_NUMBERED.match(line) and not line.endswith((".", ";"))):
         return True
     if _BULLET.match(line) or line.endswith(_ENDED):
-        return False
+        return line.endswith("?") and not alone  # What are the treatments?
     if len(line) >= _HEADING_CHARS:
         return _is_titled(line)
     if line.endswith(":"):
@@ -188,7 +210,7 @@ def _is_titled(line: str) -> bool:
 
 def _whole(line: str, chunk: Chunk, lines: Sequence[str], at: int) -> list[str]:
     """The sentences of a line, without what an edge of the chunk cut off."""
-    parts = [*_split(line)]
+    parts = [*split_sentences(line)]
     inside = chunk.spans and chunk.spans[0][0] > 0
     if len(parts) > 1 and at == 0 and inside and (parts[0][0].islower() or parts[0][0] in _CUT_OFF):
         parts = parts[1:]
@@ -196,14 +218,3 @@ def _whole(line: str, chunk: Chunk, lines: Sequence[str], at: int) -> list[str]:
     if len(parts) > 1 and last and len(line) >= _CUT and parts[-1][-1].isalnum():
         parts = parts[:-1]
     return parts
-
-
-def _split(line: str) -> Iterator[str]:
-    held = ""
-    for part in _END.split(line):
-        held = f"{held} {part}" if held else part
-        if not _ABBREVIATION.search(held):
-            yield held
-            held = ""
-    if held:
-        yield held

@@ -1,27 +1,46 @@
 """How do people judge passages: two without seeing each other, and a third where they differ?
 
 One ``Desk`` serves the terminal, HTTP, pages and other tools. An annotator gets one passage at a
-time; the third person gets what the two disagree about, with both grades but without names.
+time; the third person gets what the two disagree about, with both grades but without names. A first
+test set may begin with one person. An automatic judge is one more voice: it proposes grades, which
+are compared with those of people and never take their place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay import limits
+from assay.annotation.active import estimates
 from assay.annotation.adjudicate import Settled, by_rule, settle, undecided
 from assay.annotation.agreement import KAPPA_FLOOR as KAPPA_FLOOR  # noqa: PLC0414 - pages show it
-from assay.annotation.agreement import Agreement, agreement
+from assay.annotation.agreement import Agreement, Voice, agreement, by_annotator, gap
 from assay.annotation.exchange import read_grades
-from assay.annotation.tasks import next_task, ordered, task
-from assay.errors import MissingFileError, UsageError
+from assay.annotation.standing import Standing, standing
+from assay.annotation.tasks import asked, next_task, ordered, task
+from assay.app.engine import Progress as Watch
+from assay.app.engine import silent
+from assay.errors import UsageError
 from assay.evaluation.scores import rounded
-from assay.model.annotation import Decision, Grade, Item, ItemKey, Purpose, Round, RoundQuery, Task
+from assay.judges.relevance import relevance
+from assay.model.annotation import (
+    AUTOMATIC,
+    Decision,
+    Grade,
+    Item,
+    ItemKey,
+    Purpose,
+    Round,
+    RoundQuery,
+    Task,
+)
 from assay.model.document import check_id
+from assay.plain_file import read_plain
 from assay.render.annotation import LABEL_STUDIO_VIEW, tasks_csv, tasks_label_studio
 from assay.render.markup import safe_table
 from assay.store.annotations import AnnotationStore
@@ -30,6 +49,8 @@ from assay.testsets.save import write_text
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
 
+SECOND_SHARE = 0.25
+MOST_VOICE = 100  # characters of a judge's name
 TASK_FORMS = {"csv": tasks_csv, "label-studio": tasks_label_studio}
 
 
@@ -93,7 +114,7 @@ class RoundCard:
     purpose: Purpose
     test_set: str
     version: str
-    annotators: tuple[str, str]
+    annotators: tuple[str, ...]
     passages: int
     created_at: str
     closed_at: str | None
@@ -101,7 +122,11 @@ class RoundCard:
 
 @dataclass(frozen=True, slots=True)
 class RoundStatus:
-    """One round as whoever runs it sees it; ``annotators`` says how many passages each judged."""
+    """One round as whoever runs it sees it; ``annotators`` says how many passages each judged.
+
+    ``judges`` are the automatic ones, ``standing`` says how sure the figures are, ``lists`` what
+    nDCG@10 of each pooled list is, with expected grades where nobody has judged.
+    """
 
     round_id: str
     purpose: Purpose
@@ -113,6 +138,9 @@ class RoundStatus:
     annotators: dict[str, int]
     kappa: float | None
     open: int
+    judges: dict[str, int]
+    standing: dict[str, Any]
+    lists: dict[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -160,6 +188,13 @@ class Desk:
             {person.name: person.done for person in agreed.annotators},
             rounded(agreed.plain.value),
             self.open_items(),
+            {
+                name.removeprefix(AUTOMATIC): len(said)
+                for name, said in by_annotator(self.grades()).items()
+                if name.startswith(AUTOMATIC)
+            },
+            self.standing().to_dict(),
+            {name: rounded(value) for name, value in self.estimates().items()},
         )
 
     # Two people judge
@@ -175,8 +210,9 @@ class Desk:
         """
         self._check_annotator(annotator)
         done = {grade.key for grade in self.grades(annotator)}
-        found = next_task(self.round, self.queries, self.items, done, annotator, later=later)
-        return None if found is None else _harmless(found)
+        mine = self._asked(annotator)
+        found = next_task(self.round, self.queries, mine, done, annotator, later=later)
+        return None if found is None else self._harmless(found)
 
     def turn(self, annotator: str) -> NextTask:
         """The next passage for this annotator, and how far they are."""
@@ -186,7 +222,7 @@ class Desk:
         """Everything this annotator is asked, in their order."""
         self._check_annotator(annotator)
         texts = {query.query_id: query.query_text for query in self.queries}
-        mine = ordered(self.round, self.items, annotator)
+        mine = ordered(self.round, self._asked(annotator), annotator)
         return tuple(
             task(self.round, item, texts[item.query_id], number, len(mine))
             for number, item in enumerate(mine, 1)
@@ -205,7 +241,102 @@ class Desk:
     def progress(self, annotator: str) -> Progress:
         """How far this annotator is."""
         self._check_annotator(annotator)
-        return Progress(len(self.grades(annotator)), len(self.items))
+        return Progress(len(self.grades(annotator)), len(self._asked(annotator)))
+
+    def _asked(self, annotator: str) -> tuple[Item, ...]:
+        """What this annotator judges; all of it, unless they check a sample."""
+        first = {grade.key for grade in self.grades(self.round.annotators[0])}
+        return asked(self.round, self.items, first, annotator)
+
+    def standing(self) -> Standing:
+        """Whether there are enough grades yet."""
+        return standing(self.round, self.items, self.grades(self.round.annotators[0]))
+
+    def estimates(self) -> dict[str, float]:
+        """nDCG@10 of each pooled list, best first; nothing where nothing is judged yet."""
+        grades = self.settled().grades
+        found = estimates(self.items, grades) if grades else {}
+        return dict(sorted(found.items(), key=lambda row: (-row[1], row[0])))
+
+    def add_annotator(self, name: str, share: float = SECOND_SHARE) -> Desk:
+        """The desk with a second person, who checks a share of what the first has judged."""
+        if not 0 < share <= 1:
+            raise UsageError(f"a share of {share} is not possible", hint="above 0, and at most 1")
+        plan = replace(self.round.plan, second_share=share)
+        return Desk(self.store, self.store.add_annotator(self.round.round_id, name, plan))
+
+    # An automatic judge is one more voice
+
+    def propose(
+        self,
+        judge: str,
+        grade: Callable[[str, Sequence[str]], Sequence[int | None]],
+        *,
+        shown: bool = False,
+        progress: Watch = silent,
+    ) -> Desk:
+        """Let an automatic judge grade what it has not graded yet, query by query.
+
+        ``grade`` takes a question and passages. With ``shown``, annotators see what it proposes;
+        otherwise only whoever runs the round does.
+        """
+        name = f"{AUTOMATIC}{check_id(judge, 'judge')}"
+        done = {one.key for one in self.grades(name)}
+        for number, query in enumerate(self.queries, 1):
+            mine = [item for item in self.items if item.query_id == query.query_id]
+            left = [item for item in mine if item.key not in done]
+            if left:
+                said = grade(query.query_text, [_passage(item) for item in left])
+                rows = [(item.key, one, "") for item, one in zip(left, said, strict=True)]
+                self.store.enter(self.round.round_id, name, rows)
+            progress("judge", number, len(self.queries))
+        plan = replace(self.round.plan, shown=judge if shown else "")
+        if plan == self.round.plan:
+            return self
+        return Desk(self.store, self.store.change_plan(self.round.round_id, plan))
+
+    def voices(self) -> tuple[Voice, ...]:
+        """How far each automatic judge agrees with each person, so far."""
+        grades = self.grades()
+        judges = sorted(name for name in by_annotator(grades) if name.startswith(AUTOMATIC))
+        return tuple(
+            Voice(
+                judge.removeprefix(AUTOMATIC),
+                person,
+                judge.removeprefix(AUTOMATIC) == self.round.plan.shown,
+                agreement(self.round, self.items, grades, voices=(person, judge)),
+            )
+            for judge in judges
+            for person in self.round.annotators
+        )
+
+    def to_review(self, annotator: str) -> tuple[Task, ...]:
+        """What this annotator and an automatic judge graded differently, the most so first."""
+        self._check_annotator(annotator)
+        voices = [one for one in self.voices() if one.person == annotator and one.shown]
+        if not voices:
+            raise UsageError(
+                f"no automatic judge is shown in {self.round.round_id}",
+                hint="assay annotate --judge words --show lets one propose grades",
+            )
+        rows = [row for voice in voices for row in voice.differences]
+        rows.sort(key=lambda row: (-gap(row[1], row[2]), row[0]))
+        items = {item.key: item for item in self.items}
+        texts = {query.query_id: query.query_text for query in self.queries}
+        keys = dict.fromkeys(key for key, _, _ in rows)
+        return tuple(
+            self._harmless(task(self.round, items[key], texts[key[0]], number, len(keys)))
+            for number, key in enumerate(keys, 1)
+        )
+
+    def _harmless(self, shown: Task) -> Task:
+        """The task with markup that can be shown anywhere, and the proposed grade if it may be."""
+        if self.round.plan.shown:
+            name = f"{AUTOMATIC}{self.round.plan.shown}"
+            key = (shown.query_id, shown.chunk_id)
+            said = {one.key: one.grade for one in self.grades(name)}
+            shown = replace(shown, proposed=said.get(key))
+        return _harmless(shown)
 
     # Where they differ
 
@@ -220,6 +351,8 @@ class Desk:
         return {**self.agreement().to_dict(), "open": self.open_items()}
 
     def _refuse_judge(self, person: str) -> None:
+        if len(self.round.annotators) < 2:
+            return  # there is nobody else's grade to see
         if person.casefold() in map(str.casefold, self.round.annotators):
             raise UsageError(
                 f"{person} judges in {self.round.round_id} and must not see the other's grades",
@@ -241,7 +374,7 @@ class Desk:
         texts = {query.query_id: query.query_text for query in self.queries}
         comments: dict[ItemKey, list[str]] = {}
         for grade in self.grades():
-            if grade.comment:
+            if grade.comment and grade.annotator in self.round.annotators:
                 comments.setdefault(grade.key, []).append(grade.comment)
         waiting = undecided(self.agreement().differences, self.decisions())
         return tuple(
@@ -322,6 +455,28 @@ def open_desk(workspace: Workspace, ref: str = "latest") -> Desk:
     return Desk(workspace.annotations, workspace.annotations.round(ref))
 
 
+def automatic(
+    workspace: Workspace,
+    desk: Desk,
+    spec: str,
+    *,
+    shown: bool = False,
+    progress: Watch = silent,
+) -> Desk:
+    """Let an automatic judge propose grades for a round: ``words``, an address, a function."""
+    judge = workspace.judge(spec)
+
+    def grades(question: str, passages: Sequence[str]) -> list[int | None]:
+        return [opinion.grade for opinion in relevance(judge, question, passages)]
+
+    return desk.propose(_voice(judge.name), grades, shown=shown, progress=progress)
+
+
+def _voice(name: str) -> str:
+    """A judge's name as an id: what changes its opinions changes its name."""
+    return re.sub(r"[^A-Za-z0-9_.#:-]+", "-", name).strip("-")[:MOST_VOICE]
+
+
 def open_desks(workspace: Workspace) -> list[Desk]:
     """The desks of all rounds, newest first."""
     workspace.require()
@@ -331,10 +486,11 @@ def open_desks(workspace: Workspace) -> list[Desk]:
 
 def read_limited(path: Path) -> bytes:
     """A file of a person, as far as one may be read."""
-    if not path.is_file():
-        raise MissingFileError(f"there is no file {str(path)!r:.200}", hint="check the path")
-    with path.open("rb") as file:
-        return file.read(limits.MAX_YAML_BYTES + 1)
+    return read_plain(path, limits.MAX_YAML_BYTES, hint="check the path")
+
+
+def _passage(item: Item) -> str:
+    return f"{item.title}\n{item.text}".strip()
 
 
 def _harmless(shown: Task) -> Task:

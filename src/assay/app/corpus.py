@@ -128,7 +128,7 @@ def ingest(
     rows (JSON, CSV). ``note`` is called with what was left out or read differently; ``stopped``,
     where it ends half-way, with the number of documents that are stored and not indexed.
     """
-    extras.require("lxml", "nh3", "tantivy")
+    extras.require("lxml", "nh3", "Stemmer")
     from assay.ingest import read_corpus
     from assay.ingest.watch import Columns
 

@@ -309,7 +309,7 @@ def _index(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _wear(card: Mapping[str, Any]) -> Finding:
-    """A sound index is slower the more parts it has, and ranks by chunks that are gone."""
+    """A sound index is slower the more segments and deleted chunks it has."""
     says = f"generation {card['generation']}, sound and up to date"
     segments, dead = card.get("segments", 0), card.get("dead_rows", 0)
     if segments > MANY_SEGMENTS:

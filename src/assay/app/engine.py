@@ -8,12 +8,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from assay import extras, limits
-from assay.errors import AssayError, CorruptError, EngineError, UsageError
+from assay.errors import AssayError, CorruptError, EngineError, MissingModelError, UsageError
 from assay.search.request import COMPONENTS, SearchOptions, without_components
 from assay.settings import SETTINGS
 
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from assay.encode.shelf import Shelf
     from assay.index.reader import Generation
     from assay.index.writer import Encoders
+    from assay.judges.entailment import EntailmentModel
     from assay.model.answers import Answerer
     from assay.model.document import ChunkLabels, KeyedChunk
+    from assay.model.judges import Judge
     from assay.model.query import Component
     from assay.model.system import System
     from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
@@ -55,6 +58,10 @@ def model_shelf(settings: Settings) -> Shelf:
     from assay.encode.shelf import shelf
 
     return shelf(settings.home, settings.models)
+
+
+CONFIGURED = "configured"
+"""The judge that the settings name."""
 
 
 def model_name(settings: Settings, role: Signal, made: Mapping[str, str]) -> str | None:
@@ -285,6 +292,28 @@ def open_answerer(workspace: Workspace) -> Answerer:
     )
 
 
+def open_judge(workspace: Workspace, spec: str) -> Judge:
+    """A judge by its name, whose opinions are kept in the workspace."""
+    from assay.judges.judges import open_judge
+    from assay.judges.kept import KeptJudge
+
+    settings = workspace.settings
+    judge = open_judge(
+        settings.judge if spec == CONFIGURED else spec,
+        entailment_model=lambda: _entailment(settings),
+        model=settings.judge_model,
+        key_variable=settings.judge_key_variable,
+        seconds=settings.judge_seconds,
+        concurrency=settings.judge_concurrency,
+        prompts=settings.judge_prompts,
+    )
+    return KeptJudge(judge, workspace.opinions)
+
+
+def _entailment(settings: Settings) -> EntailmentModel:
+    raise MissingModelError("there is no entailment model here", hint="--judge words needs none")
+
+
 # Index and cluster
 
 NEWEST_S = 1.0
@@ -317,7 +346,7 @@ def open_cluster(settings: Settings, stack: ExitStack) -> Cluster:
 
 def generation(workspace: Workspace) -> Generation:
     """The current generation of the index, opened; refused where it is of another store."""
-    extras.require("tantivy")
+    extras.require("Stemmer")
     from assay.index.manifest import load
     from assay.index.origin import FOREIGN, is_foreign
     from assay.index.reader import open_generation
@@ -357,22 +386,26 @@ def models(workspace: Workspace) -> Mapping[str, str]:
 
 def open_searcher(workspace: Workspace) -> Searcher:
     """Search as configured; the caller closes it."""
-    extras.require("tantivy")
-    from assay.encode.catalog import requires_gpu
-    from assay.index.manifest import stamp
+    extras.require("Stemmer")
+    from assay.encode.catalog import requires_gpu, reranker_share
+    from assay.index.manifest import Watch, load
+    from assay.index.reader import verify_once
     from assay.search.boost import load_lexicon
     from assay.search.rerank import Rerankers
     from assay.search.searcher import Searcher, Source
 
     workspace.require()
-    settings = workspace.settings
+    settings, folder = workspace.settings, workspace.layout.index
+    source = Source(partial(generation_name, workspace), partial(snapshot, workspace))
+    if workspace.cluster is None:
+        source = replace(
+            source,
+            stamp=Watch(folder),
+            verify=lambda: verify_once(folder, load(folder)),
+        )
     return Searcher(
-        Source(
-            partial(generation_name, workspace),
-            partial(snapshot, workspace),
-            partial(stamp, workspace.layout.index) if workspace.cluster is None else None,
-        ),
-        Rerankers(partial(_reranker, settings), requires_gpu),
+        source,
+        Rerankers(partial(_reranker, settings), requires_gpu, reranker_share),
         defaults=settings.search,
         lexicon=None if settings.lexicon is None else load_lexicon(settings.lexicon),
         synonyms=_synonyms(settings),
@@ -539,8 +572,13 @@ def _component(workspace: Workspace, name: str, opened: Generation) -> Component
 # Evaluation
 
 
-def system(workspace: Workspace, options: SearchOptions, *, answers: bool) -> System:
-    """The search of this workspace under these options, as something to evaluate."""
+def system(
+    workspace: Workspace, options: SearchOptions, *, answers: bool, judged: bool = False
+) -> System:
+    """The search of this workspace under these options, as something to evaluate.
+
+    Passages are kept of answers that are to be judged.
+    """
     from assay.search.recorded import recorded_system
 
     return recorded_system(
@@ -550,4 +588,5 @@ def system(workspace: Workspace, options: SearchOptions, *, answers: bool) -> Sy
         models=models(workspace),
         engine="embedded" if workspace.cluster is None else workspace.cluster.engine(),
         answerer=workspace.answerer if answers else None,
+        keeps_passages=judged,
     )

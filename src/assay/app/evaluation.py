@@ -40,7 +40,7 @@ from assay.options import (
     several,
 )
 from assay.search.request import SEARCH_OPTIONS, address_pairs, changed, configuration_name
-from assay.settings import Settings
+from assay.settings import SETTINGS, Settings
 from assay.tracing import Span, span
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ if TYPE_CHECKING:
 CROSS_MODE = "cross-mode"
 MODES = ("as-written", "overall", "patient", "clinician", CROSS_MODE)
 KEPT, MAX_ERRORS = 100, 10
+JUDGE_SPEC = "judge_spec"
+OF_ANSWERS = ("answerer", "judge", JUDGE_SPEC)
+"""What of a run's configuration is about its answers, and changes no ranking."""
+OFFERED_JUDGES = ("entailment", "words", engine.CONFIGURED)
+"""The judges that anybody may name who may evaluate."""
 COMMIT_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 COMMIT_SECONDS = 2.0
 COMMIT_FORM = re.compile(r"[0-9A-Za-z._-]{0,64}")
@@ -129,6 +134,12 @@ class EvaluationRequest:
     seed: int | None = as_set("seed")
     ci_method: Literal["bca", "percentile"] | None = as_set("ci_method")
     answers: bool = option(Switch(), False, "Answer each query, and judge the answers.")
+    judge: str | None = option(
+        Maybe(Printable(form="a judge: entailment, words, an address or module:function"), none=()),
+        None,
+        "Answer each query, and let this judge read the answers claim by claim: entailment, words, "
+        "configured, http://... or module:function.",
+    )
     kept: int = option(
         Whole(1, limits.MAX_RESULTS), KEPT, "Results kept of each query.", name="keep"
     )
@@ -196,6 +207,8 @@ class EvaluationRequest:
             raise UsageError("--retriever and --run exclude each other")
         if self.answers:
             self.require_our_engine()
+        if self.judge is not None and self.run_file is not None:
+            raise UsageError("a run file has no answers to judge", hint="leave out --judge")
         self._refuse_what_is_for_others()
         if self.options and (self.retriever is not None or self.run_file is not None):
             raise UsageError(
@@ -310,6 +323,15 @@ def refuse_what_stays_here(request: EvaluationRequest) -> None:
                 f"{one.name}: a service cannot be asked for it",
                 hint="leave it out, or evaluate where the workspace is",
             )
+
+
+def refuse_other_judges(settings: Settings, request: EvaluationRequest) -> None:
+    """Refuse a judge that a caller of a service names: only the settings run code or send texts."""
+    if request.judge not in (None, *OFFERED_JUDGES, settings.judge):
+        raise UsageError(
+            f"judge: {request.judge!r:.80} is not one that this service offers",
+            hint=f"{', '.join(OFFERED_JUDGES)}, or set {SETTINGS['judge'].env} where it runs",
+        )
 
 
 def request_fields(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -613,10 +635,12 @@ def commit_hash() -> str:
 
 
 def _system(workspace: Workspace, request: EvaluationRequest) -> System:
-    """What is evaluated; how it is asked and ranked is part of its configuration."""
+    """What is evaluated; how it is asked, ranked and judged is part of its configuration."""
     from assay.model.ranking import RankBy
 
     system = _engine(workspace, request)
+    if request.judge is not None:
+        system = _judged(workspace, system, request.judge)
     asked = {"rank_by": request.rank_by, "timeout_s": request.timeout_s}
     given = {name: value for name, value in asked.items() if value is not None}
     given |= {"concurrency": request.concurrency} if request.concurrency > 1 else {}
@@ -631,6 +655,14 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
     )
 
 
+def _judged(workspace: Workspace, system: System, spec: str) -> System:
+    """The system with a judge; its name tells what it is, ``spec`` how to open it again."""
+    from assay.evaluation.verdicts import judged_system
+
+    found = judged_system(system, workspace.judge(spec))
+    return replace(found, config={**found.config, JUDGE_SPEC: spec})
+
+
 def _engine(workspace: Workspace, request: EvaluationRequest) -> System:
     if request.run_file is not None:
         from assay.evaluation.retrievers.run_file import run_file_system
@@ -638,7 +670,11 @@ def _engine(workspace: Workspace, request: EvaluationRequest) -> System:
         return run_file_system(request.run_file, rank_by=request.rank_by)
     if request.retriever is None:
         workspace.searcher.refresh()
-        return workspace.system(answers=request.answers, **{"k": request.kept, **request.options})
+        return workspace.system(
+            answers=request.answers,
+            judged=request.judge is not None,
+            **{"k": request.kept, **request.options},
+        )
     if not isinstance(request.retriever, str):
         from assay.evaluation.retrievers.python import given_system
 
@@ -802,6 +838,7 @@ def _system_of(workspace: Workspace, request: EvaluationRequest, info: RunInfo) 
     else:
         again = replace(
             request,
+            judge=request.judge or info.config.get(JUDGE_SPEC),
             retriever=request.retriever or info.config.get("retriever"),
             rank_by=request.rank_by or info.config.get("rank_by"),
             timeout_s=request.timeout_s or info.config.get("timeout_s"),
@@ -819,12 +856,16 @@ def system_of_run(workspace: Workspace, info: RunInfo, *, answers: bool = False)
     from assay.search.run_config import options_from
 
     options = options_from(info.config, workspace.searcher.defaults)
-    system = engine.system(workspace, options, answers=answers)
+    spec = info.config.get(JUDGE_SPEC) if answers else None
+    system = engine.system(workspace, options, answers=answers, judged=spec is not None)
+    if spec is not None:
+        system = _judged(workspace, system, spec)
     if "timeout_s" in info.config:
         seconds = float(info.config["timeout_s"])
         system = replace(system, config={**system.config, "timeout_s": seconds}, timeout_s=seconds)
     if not answers:
-        info = replace(info, config={k: v for k, v in info.config.items() if k != "answerer"})
+        without = {k: v for k, v in info.config.items() if k not in OF_ANSWERS}
+        info = replace(info, config=without)
     _refuse_other_system(info, system)
     return system
 

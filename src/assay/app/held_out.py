@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.testsets.diff import TestSetDiff
 
 MASK = "(held out: ask for it, and the look is logged)"
-MASKED_FIELDS = frozenset({"query_text", "must_contain", "forbidden"})
+MASKED_FIELDS = frozenset({"query_text", "must_contain", "forbidden", "reference", "nuggets"})
 MEASURE = "nDCG@10"
 LOOKED_AT = 200  # runs of one configuration, newest first
 JOINED = 20
@@ -110,7 +110,15 @@ def masked(test_set: TestSet, words: str = MASK) -> TestSet:
 
 def masked_query(query: GoldenQuery, words: str = MASK) -> GoldenQuery:
     """A query without its words and judgments."""
-    return replace(query, query_text=words, relevant_docs=(), must_contain=(), forbidden=())
+    return replace(
+        query,
+        query_text=words,
+        relevant_docs=(),
+        must_contain=(),
+        forbidden=(),
+        reference=None,
+        nuggets=(),
+    )
 
 
 def masked_diff(before: TestSet, after: TestSet, words: str = MASK) -> TestSetDiff:
@@ -181,6 +189,8 @@ def masked_outcome(outcome: QueryOutcome, words: str = MASK) -> QueryOutcome:
         numbers=None,
         error=None if outcome.error is None else words,
         answer_error=None if outcome.answer_error is None else words,
+        judged=None,
+        passages={},
         warnings=(),
     )
 
@@ -195,6 +205,7 @@ def masked_comparison(report: CompareReport, hidden: Collection[str]) -> Compare
             else row
             for row in report.per_query
         ),
+        claims=tuple(one for one in report.claims if one.query_id not in hidden),
     )
 
 

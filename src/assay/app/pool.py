@@ -26,6 +26,7 @@ from assay.annotation.pool import (
 )
 from assay.annotation.sample_file import read_sample, sample_lines
 from assay.annotation.similar import Encode, words_of
+from assay.annotation.standing import HYBRID
 from assay.app.annotation import read_limited
 from assay.app.engine import Progress, silent
 from assay.app.workspace import Workspace
@@ -47,7 +48,6 @@ from assay.testsets.save import write_text
 DEFAULT_COUNT = 30  # twenty to replace, and half as many to spare: some have no relevant passage
 PATIENCE_MS = 60_000.0
 POOLED_RUNS = 10
-HYBRID = "hybrid"
 
 
 # Which queries
@@ -72,7 +72,7 @@ def sample(
     """
     if strategy not in list(Strategy):
         raise UsageError(f"there is no strategy {strategy!r:.40}", hint=", ".join(Strategy))
-    candidates = _logged(workspace, since) if path is None else read_candidates(path)
+    candidates = logged(workspace, since) if path is None else read_candidates(path)
     drawn = draw(
         candidates,
         test_set,
@@ -81,14 +81,14 @@ def sample(
         strategy=Strategy(strategy),
         seed=seed,
         encode=_encode(workspace) if dense else None,
-        taken=_ids_in_rounds(workspace),
+        taken=ids_in_rounds(workspace),
     )
     if output is not None:
         write_text(output, sample_lines(drawn))
     return drawn
 
 
-def _logged(workspace: Workspace, since: str) -> tuple[QueryCandidate, ...]:
+def logged(workspace: Workspace, since: str) -> tuple[QueryCandidate, ...]:
     """What was searched for, without what a degraded search answered."""
     workspace.require()
     log = QueryLog(workspace.layout.database)
@@ -101,7 +101,7 @@ def _logged(workspace: Workspace, since: str) -> tuple[QueryCandidate, ...]:
     )
 
 
-def _ids_in_rounds(workspace: Workspace) -> list[str]:
+def ids_in_rounds(workspace: Workspace) -> list[str]:
     """The ids that open and past rounds use; a new query gets none of them."""
     if not workspace.exists():
         return []
@@ -181,7 +181,7 @@ def pool(
     else:
         queries = read_sample(read_limited(path), str(path))
         golden = [GoldenQuery(one.query_id, one.query_text, one.query_type) for one in queries]
-    made = _pool(workspace, golden, depth, _newest_runs(workspace, runs), progress)
+    made = gather(workspace, golden, depth, newest_runs(workspace, runs), progress=progress)
     if annotators is None:
         return made
     opened = Round(
@@ -195,10 +195,10 @@ def pool(
         created_at=now(),
         source={**_source(path, queries), "pool": list(made.lists), "depth": depth},
     )
-    return replace(made, round=_open_round(workspace, opened, queries, made))
+    return replace(made, round=open_round(workspace, opened, queries, made))
 
 
-def _open_round(
+def open_round(
     workspace: Workspace, opened: Round, queries: Sequence[RoundQuery], made: PassagePool
 ) -> Round:
     """Enter the round; queries without any pooled passage are left out."""
@@ -222,13 +222,19 @@ def _source(path: Path | None, queries: Sequence[RoundQuery]) -> dict[str, Any]:
     return {"queries": path.name, **drawn}
 
 
-def _pool(
+def gather(
     workspace: Workspace,
     queries: Sequence[GoldenQuery],
     depth: int,
-    runs: Sequence[StoredRun],
-    progress: Progress,
+    runs: Sequence[StoredRun] = (),
+    *,
+    others: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    progress: Progress = silent,
 ) -> PassagePool:
+    """What is to be judged for these queries.
+
+    ``others`` are runs of other engines by name: for each query the ids of chunks or documents.
+    """
     check_depth(depth)
     workspace.searcher.refresh()
     items: list[Item] = []
@@ -238,6 +244,10 @@ def _pool(
         earlier, more = _from_runs(workspace, query, runs, depth)
         chunks = {**more, **chunks}
         lists = {**earlier, **lists}
+        for name, run in (others or {}).items():
+            brought = _from_another(workspace, run.get(query.query_id, ()), lists, depth)
+            chunks = {**brought, **chunks}
+            lists[name] = list(brought)
         every.append(Lists(query.query_id, lists))
         wanted = holes(query, lists, depth) if query.relevant_docs else pooled(lists, depth)
         items += [_item(query.query_id, chunks[name], ranks) for name, ranks in wanted.items()]
@@ -294,6 +304,27 @@ def _from_runs(
     return lists, chunks
 
 
+def _from_another(
+    workspace: Workspace, ids: Sequence[str], lists: Mapping[str, Sequence[str]], depth: int
+) -> dict[str, Chunk]:
+    """The chunks that another engine means, best first.
+
+    Where it names a document, the chunk of it that a list of ours has highest, else its first.
+    """
+    places: dict[str, int] = {}
+    for found in lists.values():
+        for rank, chunk_id in enumerate(found):
+            places[chunk_id] = min(rank, places.get(chunk_id, rank))
+    chunks: dict[str, Chunk] = {}
+    for name in list(ids)[:depth]:
+        rows = [row.chunk for row in workspace.store.find(name)]
+        own = [chunk for chunk in rows if chunk.chunk_id == name] or rows
+        if own:
+            best = min(own, key=lambda chunk: places.get(chunk.chunk_id, len(places) + depth))
+            chunks.setdefault(best.chunk_id, best)
+    return chunks
+
+
 def _present(workspace: Workspace, chunk_id: str, version: str) -> Chunk | None:
     """The chunk of this id, if it is still the one that the run found."""
     found = [row.chunk for row in workspace.store.find(chunk_id) if row.chunk.chunk_id == chunk_id]
@@ -302,7 +333,8 @@ def _present(workspace: Workspace, chunk_id: str, version: str) -> Chunk | None:
     return found[0]
 
 
-def _newest_runs(workspace: Workspace, count: int) -> list[StoredRun]:
+def newest_runs(workspace: Workspace, count: int) -> list[StoredRun]:
+    """The newest complete runs, with their results."""
     if not count:
         return []
     page = workspace.runs.runs(RunFilter(status=RunStatus.COMPLETE), limit=count)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from assay.index.reader import Generation
     from assay.model.answers import Answerer
     from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
+    from assay.model.judges import Judge
     from assay.model.query import Component
     from assay.model.runs import Timings
     from assay.model.system import System
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from assay.search.why import Why
     from assay.store.annotations import AnnotationStore
     from assay.store.corpus import CorpusStore, Written
+    from assay.store.opinions import SqlOpinionStore
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,15 @@ class Workspace(Verbs):
         annotations = AnnotationStore(self.database)
         self._stack.callback(annotations.close)
         return annotations
+
+    @cached_property
+    def opinions(self) -> SqlOpinionStore:
+        """What judges said of tasks, and people of claims."""
+        from assay.store.opinions import SqlOpinionStore
+
+        opinions = SqlOpinionStore(self.database)
+        self._stack.callback(opinions.close)
+        return opinions
 
     def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
         """A run with its test set and the first ``depth`` results of each query."""
@@ -341,6 +352,10 @@ class Workspace(Verbs):
         """What turns results into an answer, as configured."""
         return engine.open_answerer(self)
 
+    def judge(self, spec: str = engine.CONFIGURED) -> Judge:
+        """Who says whether passages support claims; its opinions are kept, and asked for once."""
+        return engine.open_judge(self, spec)
+
     def answer(
         self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
     ) -> Answered:
@@ -396,13 +411,15 @@ class Workspace(Verbs):
 
         return figures(self)
 
-    def system(self, *, answers: bool = False, **changes: Unpack[SearchChanges]) -> System:
+    def system(
+        self, *, answers: bool = False, judged: bool = False, **changes: Unpack[SearchChanges]
+    ) -> System:
         """The search of this workspace as something to evaluate; ``changes`` replace options."""
         from assay.search.run_config import evaluation_options
 
         self.searcher.check_named(changes)
         options = evaluation_options(self.searcher.defaults, **changes)
-        return engine.system(self, options, answers=answers)
+        return engine.system(self, options, answers=answers or judged, judged=judged)
 
 
 def open_workspace(folder: str | Path | None = None, **settings: Any) -> Workspace:

@@ -18,10 +18,15 @@ import typer
 from assay.cli.console import emit_json
 from assay.cli.options import JsonFlag, configuration
 from assay.cli.streams import printable
+from assay.model.annotation import Purpose
+from assay.model.codec import encode
 from assay.plural import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.app.annotation import Desk, Dispute
+    from assay.app.workspace import Workspace
     from assay.model.annotation import ItemKey, Task
 
 HELP = """\
@@ -39,19 +44,47 @@ Show = Callable[[str], None]
 
 def command(
     ctx: typer.Context,
-    person: Annotated[str, typer.Option("--as", help="Your name in the round.")],
+    person: Annotated[str, typer.Option("--as", help="Your name in the round.")] = "",
     round_id: Annotated[str, typer.Option("--round", help="Id of the round.")] = ("latest"),
     adjudicate: Annotated[
         bool, typer.Option("--adjudicate", help="Decide where the annotators differ.")
+    ] = False,
+    judge_name: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            help="An automatic judge proposes grades: words, entailment, an address or "
+            "module:function.",
+        ),
+    ] = "",
+    show: Annotated[
+        bool, typer.Option("--show/--hide", help="Whether annotators see proposed grades.")
+    ] = False,
+    review: Annotated[
+        bool,
+        typer.Option("--review", help="Look again at what an automatic judge graded otherwise."),
     ] = False,
     json_output: JsonFlag = False,
 ) -> int:
     """Judge passages by keyboard; stop and resume at any time."""
     from assay.app.annotation import open_desk
     from assay.app.workspace import Workspace
+    from assay.errors import UsageError
 
+    if bool(person) == bool(judge_name):
+        raise UsageError(
+            "who judges?", hint="--as NAME for a person, or --judge words for an automatic judge"
+        )
     with Workspace(configuration(ctx)) as workspace:
         desk = open_desk(workspace, round_id)
+        if judge_name:
+            return propose(workspace, desk, judge_name, show=show, json_output=json_output)
+        if review:
+            tasks = desk.to_review(person)
+            if json_output:
+                emit_json({"tasks": encode(tasks)})
+                return 0
+            return look_again(desk, person, Screen(keyboard()), tasks)
         if json_output:
             if adjudicate:
                 emit_json({"disputes": desk.disputes(person)})
@@ -60,6 +93,38 @@ def command(
             return 0
         screen = Screen(keyboard())
         return decide(desk, person, screen) if adjudicate else judge(desk, person, screen)
+
+
+def propose(
+    workspace: "Workspace", desk: "Desk", spec: str, *, show: bool, json_output: bool
+) -> int:
+    """Let an automatic judge grade everything, and say how far it agrees with people."""
+    from assay.app.annotation import automatic
+    from assay.render.annotation import voices_text
+
+    desk = automatic(workspace, desk, spec, shown=show)
+    voices = desk.voices()
+    if json_output:
+        emit_json({"round_id": desk.round.round_id, "voices": [one.to_dict() for one in voices]})
+    else:
+        _write(voices_text(voices))
+    return 0
+
+
+def look_again(desk: "Desk", person: str, screen: "Screen", tasks: "Sequence[Task]") -> int:
+    """Show a person's own grade beside another one, the furthest apart first."""
+    own = {grade.key: grade.grade for grade in desk.grades(person)}
+    changed = 0
+    for task in tasks:
+        key = (task.query_id, task.chunk_id)
+        pressed, comment = screen.ask(task, f"\nyou said {_word(own[key])}; the judge differs\n")
+        if pressed == "q":
+            break
+        if pressed in GRADES:
+            desk.grade(person, key, GRADES[pressed], comment)
+            changed += GRADES[pressed] != own[key]
+    screen.show(f"\n{counted(changed, 'grade')} of {counted(len(tasks), 'passage')} changed")
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +156,8 @@ class Screen:
             self._query = task.query_id
             self.show(f"\n=== {task.query_text}")
         heading = " · ".join(part for part in (task.title, task.section_label) if part)
+        if task.proposed is not None:
+            extra = f"\nan automatic judge proposes {_word(task.proposed)}\n{extra}"
         self.show(f"\n[{task.number} of {task.total}] {heading}\n{_wrapped(task.text)}\n{extra}")
         comment = ""
         while True:
@@ -135,6 +202,9 @@ def judge(desk: "Desk", person: str, screen: Screen) -> int:
         f"\n{progress.done} of {progress.total} judged"
         + (f"; {left} to go, same command" if left else "; thank you")
     )
+    if desk.round.purpose is Purpose.FIRST and person == desk.round.annotators[0]:
+        standing = desk.standing()
+        screen.show(f"{standing}{': enough' if standing.enough else ''}")
     return 0
 
 

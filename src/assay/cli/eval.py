@@ -87,7 +87,15 @@ def run(
     ] = None,
     search: Mapping[str, Any],
     retriever: Annotated[
-        str | None, typer.Option(help="Evaluate module:function, or a service at http://...")
+        str | None,
+        typer.Option(
+            "--system",
+            "--retriever",
+            help="Evaluate module:function, or a service at http://..., with its answers if any.",
+        ),
+    ] = None,
+    judge_model: Annotated[
+        str | None, typer.Option("--judge-model", help="Model of a judge at http://...")
     ] = None,
     mapping: Annotated[
         Path | None,
@@ -134,7 +142,8 @@ def run(
     )
     if per_component or waterfall:
         request.require_our_engine()
-    with connected(ctx, answerer=answerer, answer_model=answer_model) as assay:
+    given = {"answerer": answerer, "answer_model": answer_model, "judge_model": judge_model}
+    with connected(ctx, **given) as assay:
         refuse_remote(
             assay.settings,
             "assay eval run",
@@ -142,9 +151,8 @@ def run(
             mapping=mapping,
             run=run_file,
             resume=resume,
-            answerer=answerer,
-            answer_model=answer_model,
             publish=publish,
+            **given,
         )
         if publish and not prometheus.destinations(assay.settings):
             raise UsageError(
@@ -737,6 +745,9 @@ def report(
     from assay.render.report_page import run_page
     from assay.render.report_text import run_csv, run_markdown, run_tables
 
+    chosen = "json" if json_output else form
+    if chosen == "table" and out is not None:
+        raise UsageError("a table is for the terminal", hint="--format md, html, csv or json")
     statistics = read_statistics(sampling)
     with connected(ctx) as assay:
         found = runs.report(
@@ -749,7 +760,6 @@ def report(
         )
     for line in found.warnings:
         note(f"warning: {line}")
-    chosen = "json" if json_output else form
     if chosen == "table":
         show_tables(run_tables(found), assay.settings.color)
         for insight in found.insights:

@@ -191,13 +191,24 @@ def _fail_unexpectedly(error: Exception, as_json: bool) -> int:
     _trace()
     if isinstance(error, OSError):
         streams.silence_if_broken()
+    return _fail(*_explained(error), as_json)
+
+
+def _explained(error: Exception) -> tuple[str, str, str | None, int]:
+    """The code, message, hint and exit code of an error that nobody foresaw at its place."""
+    if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
-        return _fail("system", f"{place}{error.strerror or error}", None, ERROR, as_json)
+        return "system", f"{place}{error.strerror or error}", None, ERROR
     if isinstance(error, MemoryError):
-        return _fail("memory", "not enough memory", "use smaller inputs", ERROR, as_json)
+        return "memory", "not enough memory", "use smaller inputs", ERROR
+    if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
+        return "usage", "what was typed is not UTF-8", "is the terminal set to UTF-8?", USAGE
+    if isinstance(error, OverflowError) and ("timestamp" in str(error) or "date" in str(error)):
+        hint = "set the clock; Python reckons with the years 1678 to 2261"
+        return "system", "the clock of this machine is wrong", hint, ERROR
     message = f"assay failed in a way it should not: {type(error).__name__}: {error}"
     hint = "please report this with the traceback that ASSAY_DEBUG=1 shows"
-    return _fail("internal", message, hint, ERROR, as_json)
+    return "internal", message, hint, ERROR
 
 
 def _help_hint(error: Exception) -> str | None:

@@ -347,6 +347,166 @@ def schema(ctx: typer.Context, json_output: JsonFlag = False) -> None:
         emit_text(json.dumps(build(), indent=2))
 
 
+# A first set, from nothing
+
+
+@app.command("new")
+def new(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name of the new set, and of its round.")],
+    questions: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Questions: a text file with one on each line, CSV, JSON lines, or YAML without "
+            "judgments. Without it: the query log."
+        ),
+    ] = None,
+    annotators: Annotated[
+        str, typer.Option(help="Who judges: one name, or two as in ann,bob.")
+    ] = "me",
+    depth: Annotated[int, typer.Option(help="Results of each list.")] = 20,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="How many passages may be judged at most.")
+    ] = None,
+    until: Annotated[
+        float | None,
+        typer.Option(help="Width of the interval of nDCG@10 at which judging may stop."),
+    ] = None,
+    order: Annotated[
+        str, typer.Option(help="queries: one after the other; active: where lists differ most.")
+    ] = "queries",
+    run: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="Run of another engine on the same questions; again for more."),
+    ] = None,
+    runs: Annotated[int, typer.Option(min=0, max=100, help="Stored runs to pool, too.")] = 10,
+    count: Annotated[int, typer.Option(min=1, help="Questions to draw from the log.")] = 20,
+    since: Annotated[str, typer.Option(help="Searches from this day on, as in 2026-01-31.")] = "",
+    seed: Seed = 13,
+    json_output: JsonFlag = False,
+) -> None:
+    """Begin a first test set: pool passages for questions, for one person or two to judge."""
+    from assay.app import first_set
+
+    with _workspace(ctx) as workspace:
+        asked = first_set.NewSet(
+            name=name,
+            annotators=_names(annotators),
+            questions=(
+                first_set.logged_questions(workspace, count=count, seed=seed, since=since)
+                if questions is None
+                else first_set.questions_of(questions)
+            ),
+            depth=depth,
+            budget=budget,
+            until=until,
+            order=first_set.order_of(order),
+            runs=runs,
+            others=first_set.runs_of_files(run or []),
+            seed=seed,
+            source="query log" if questions is None else questions.name,
+        )
+        made = first_set.new(workspace, asked)
+    if json_output:
+        emit_json(made.to_dict())
+    else:
+        _print_pool(made, new=True)
+        note(f"note: assay testset finish --round {name} writes what is judged, at any time")
+
+
+@app.command("suggest")
+def suggest(
+    ctx: typer.Context,
+    count: Annotated[int, typer.Option(min=1, max=10_000, help="How many questions.")] = 20,
+    kinds: Annotated[
+        str, typer.Option("--from", help="What they are made from: section,table,mesh,title.")
+    ] = "section,table,mesh,title",
+    by_model: Annotated[
+        bool,
+        typer.Option("--model", help="Let the language model of the setting judge write them."),
+    ] = False,
+    seed: Seed = 13,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File of JSON lines to write.")
+    ] = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Make questions from the corpus where nobody has asked any; they stay marked synthetic."""
+    from assay.app import suggestions
+    from assay.render.annotation import suggested_text
+
+    with _workspace(ctx) as workspace:
+        found = suggestions.suggest(
+            workspace,
+            count=count,
+            kinds=_names(kinds),
+            seed=seed,
+            by_model=by_model,
+            output=output,
+        )
+    if json_output:
+        emit_json(found.to_dict())
+        return
+    emit_text(suggested_text(found.rows()))
+    for reason, times in found.left_out.items():
+        note(f"note: {times} of {found.tried} left out, {reason}")
+    note("note: synthetic, and marked so in every set and figure: read them before use")
+    if output is not None:
+        emit_text(f"wrote {output}; look through it, then: assay testset new NAME {output}")
+
+
+@app.command("second")
+def second(
+    ctx: typer.Context,
+    person: Annotated[str, typer.Argument(help="Who judges a part of it again.")],
+    share: Annotated[float, typer.Option(help="Share of the judged passages to check.")] = 0.25,
+    round_id: RoundOption = "latest",
+    json_output: JsonFlag = False,
+) -> None:
+    """Let a second person check a sample of what one has judged; that brings kappa."""
+    from assay.app.first_set import add_judge
+    from assay.model.codec import encode
+
+    with _workspace(ctx) as workspace:
+        desk = add_judge(workspace, person, round_id, share=share)
+        status, progress = desk.status(), desk.progress(person)
+    if json_output:
+        emit_json(encode(status))
+    else:
+        emit_text(f"{person} checks {counted(progress.total, 'passage')} of {status.round_id}")
+        emit_text(f"  assay annotate --as {person} --round {status.round_id}")
+
+
+@app.command("finish")
+def finish(
+    ctx: typer.Context,
+    round_id: RoundOption = "latest",
+    close: Annotated[
+        bool, typer.Option("--close", help="End the round: nothing more can be judged in it.")
+    ] = False,
+    dry_run: DryRun = False,
+    output: Output = None,
+    json_output: JsonFlag = False,
+) -> None:
+    """Write what has been judged so far as a test set; judging may go on."""
+    from assay.app import first_set
+    from assay.render.testsets import size
+
+    with _workspace(ctx) as workspace:
+        done = first_set.finish(workspace, round_id, close=close, dry_run=dry_run, output=output)
+    if json_output:
+        emit_json(done.to_dict())
+        return
+    emit_text(f"{done.test_set.name}: {size(done.test_set)}; {done.standing}")
+    best = ", ".join(f"{name} {value:.2f}" for name, value in done.lists.items())
+    note(f"note: nDCG@10 of the pooled lists, unjudged passages by their ranks: {best}")
+    for line in done.test_set.cautions:
+        note(f"note: {line}")
+    for query_id, reason in done.left_out.items():
+        note(f"note: {query_id} does not come in: {reason}")
+    _print_written(done.written)
+
+
 # From real searches to the next version
 
 
@@ -437,10 +597,14 @@ def pool(
         _print_pool(made, new=queries is not None)
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in re.split(r"[,\s]+", text.strip()) if name)
+
+
 def _pair(text: str) -> tuple[str, str]:
     from assay.errors import UsageError
 
-    names = [name for name in re.split(r"[,\s]+", text.strip()) if name]
+    names = _names(text)
     if len(names) != 2:
         raise UsageError(
             f"--annotators names {len(names)} people", hint="exactly two judge, as in ann,bob"

@@ -13,7 +13,7 @@
 #error "numbers would be rounded twice here; without this library they are not"
 #endif
 
-#define FORM 4         /* raised with every change of a signature or of what it means */
+#define FORM 5         /* raised with every change of a signature or of what it means */
 #define COLUMNS 6
 #define SPREAD UINT64_C(0x9E3779B97F4A7C15)
 #define EXACT (UINT64_C(1) << 53)
@@ -126,6 +126,11 @@ static int64_t past_blanks(const uint8_t *text, int64_t at) {
     return at;
 }
 
+/* Whether a comment begins here: a # that is a column of its own. */
+static int is_comment(const uint8_t *text, int64_t at) {
+    return text[at] == '#' && text[at + 1] <= ' ';
+}
+
 /* Where so many columns begin and end that make a line, and where the next line begins. -1 where
    this is no such line: too many or too few columns, or a byte that is neither text nor blank. */
 static int64_t cut_line(const uint8_t *text, int64_t at, int columns, int64_t *start,
@@ -154,7 +159,7 @@ int64_t assay_cut(const uint8_t *text, int64_t size, int64_t most_lines, int64_t
     while (at < size) {
         int64_t start[COLUMNS], end[COLUMNS];
         at = past_blanks(text, at);
-        if (line == most_lines || text[at] == '#') return -1;
+        if (line == most_lines || is_comment(text, at)) return -1;
         at = cut_line(text, at, COLUMNS, start, end);
         if (at < 0) return -1;
         int64_t query = end[QUERY] - start[QUERY], doc = end[DOC] - start[DOC];
@@ -190,9 +195,9 @@ static int64_t whole(const uint8_t *at, const uint8_t *end, int64_t largest) {
 
 /* Cut judgments into lines, blanks between the columns: the query comes first, the grade last.
 
-   Empty lines and those that begin with # are left out. Of each other line: where query and
-   document begin and end, whether its query is not that of the line before, the hash of the
-   document, and the grade. The number of lines, or -1 where anything is unusual or wrong. */
+   Empty lines are left out. Of each other line: where query and document begin and end, whether
+   its query is not that of the line before, the hash of the document, and the grade. The number of
+   lines, or -1 where anything is unusual or wrong, comments among them. */
 int64_t assay_cut_qrels(const uint8_t *text, int64_t size, int64_t columns, int64_t doc_column,
                         int64_t most_lines, int64_t longest_id, int64_t largest_grade,
                         int32_t *places, uint8_t *begins, uint64_t *doc_hash, int64_t *grade) {
@@ -203,12 +208,11 @@ int64_t assay_cut_qrels(const uint8_t *text, int64_t size, int64_t columns, int6
     while (at < size) {
         int64_t start[COLUMNS], end[COLUMNS];
         at = past_blanks(text, at);
-        if (text[at] == '\n' || text[at] == '#') {
-            const uint8_t *newline = memchr(text + at, '\n', (size_t)(size - at));
-            if (newline == NULL) return -1;
-            at = newline - text + 1;
+        if (text[at] == '\n') {
+            at++;
             continue;
         }
+        if (is_comment(text, at)) return -1;
         at = cut_line(text, at, (int)columns, start, end);
         if (at < 0 || line == most_lines) return -1;
         int64_t query = end[QUERY] - start[QUERY], doc = end[doc_column] - start[doc_column];
@@ -438,4 +442,54 @@ int64_t assay_best(const float *scores, int64_t size, int64_t k, float floor, fl
         rows[found++] = row;
     }
     return found;
+}
+
+/* The number of each wanted term among the sorted terms of a block, -1 where it is not there. Term
+   t lies between ends[t] and ends[t + 1] of the text; what is wanted ends where its end says. */
+void assay_find_terms(const uint8_t *text, const uint32_t *ends, int64_t count,
+                      const uint8_t *wanted, const uint32_t *wanted_ends, int64_t many,
+                      int32_t *found) {
+    uint32_t begin = 0;
+    for (int64_t at = 0; at < many; begin = wanted_ends[at++]) {
+        const uint8_t *key = wanted + begin;
+        uint32_t length = wanted_ends[at] - begin;
+        int64_t low = 0, high = count;
+        found[at] = -1;
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            uint32_t other = ends[middle + 1] - ends[middle];
+            int order = memcmp(text + ends[middle], key, other < length ? other : length);
+            if (order == 0) order = (other > length) - (other < length);
+            if (order == 0) {
+                found[at] = (int32_t)middle;
+                break;
+            }
+            if (order < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+    }
+}
+
+/* Add to each row's score what it has of a query's words: the postings of each term name a row and
+   a value of the term's field, which counts by the factor of the term; one after the other. Terms
+   below zero are not there. 1 where anything is outside: then the scores mean nothing. */
+int32_t assay_add_words(const int64_t *starts, int64_t columns, const uint16_t *rows,
+                        const uint16_t *codes, int64_t postings, const float *values, int64_t width,
+                        const int32_t *fields, const int32_t *terms, const float *factors,
+                        int64_t count, float *scores, int64_t size) {
+    for (int64_t at = 0; at < count; at++) {
+        if (terms[at] < 0) continue;
+        if (terms[at] >= columns) return 1;
+        int64_t place = starts[terms[at]], end = starts[terms[at] + 1];
+        if (place < 0 || end > postings) return 1;
+        const float *value = values + fields[at] * width;
+        float factor = factors[at];
+        for (; place < end; place++) {
+            if (rows[place] >= size || codes[place] >= width) return 1;
+            scores[rows[place]] += value[codes[place]] * factor;
+        }
+    }
+    return 0;
 }

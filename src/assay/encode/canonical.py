@@ -1,8 +1,8 @@
 """Does a model on this machine still produce the output recorded with its card?
 
 The check is one fixed sentence and the first numbers of the output: the start of a dense vector,
-the ten heaviest terms of a sparse one, both for a hybrid model, or a score. 8-bit models round
-differently on processors with other instructions, so their tolerance is wider.
+the ten heaviest terms of a sparse one, both for a hybrid model, a score or probabilities. 8-bit
+models round differently on processors with other instructions, so their tolerance is wider.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.encode.encoders import open_dense, open_reranker, open_sparse
+from assay.encode.encoders import open_dense, open_entailment, open_reranker, open_sparse
 from assay.encode.hybrid import Hybrid
 from assay.encode.shelf import FoundModel, Shelf, faults
 from assay.model.vectors import SparseVector
 
 SENTENCE = "Low-dose aspirin lowers the risk of a second heart attack."
 QUESTION = "Does aspirin prevent heart attacks?"
+CLAIM = "Low-dose aspirin raises the risk of a second heart attack."
 EXACT, QUANTISED = 2e-4, 5e-3
 
 
@@ -49,6 +50,8 @@ CANONICAL: dict[str, Canonical] = {
         (2540, 8197, 2886, 3891, 6657, 13004, 2659, 2004, 2117, 15050),
         tolerance=QUANTISED,
     ),
+    "assay-bio-rerank": Canonical((1.04599,), tolerance=10 * QUANTISED),
+    "assay-bio-judge": Canonical((0.0119, 0.97708, 0.01102), tolerance=QUANTISED),
     "bge-small-en-v1.5": Canonical(
         (-0.06937, 0.02012, -0.05405, 0.05249, 0.00384, -0.01566, 0.05089, 0.09055),
         tolerance=QUANTISED,
@@ -81,6 +84,8 @@ def answer(name: str, shelf: Shelf) -> Canonical:
         return Canonical(_rounded(row[:8]))
     if role == "reranker":
         return Canonical(_rounded(open_reranker(name, shelf).score(QUESTION, [SENTENCE])))
+    if role == "entailment":
+        return Canonical(_rounded(open_entailment(name, shelf).judge([SENTENCE], [CLAIM])[0]))
     return _heaviest(open_sparse(name, shelf, threads=1).encode([SENTENCE], "passage")[0])
 
 

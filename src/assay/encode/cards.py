@@ -12,17 +12,17 @@ import json
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Role: TypeAlias = Literal["dense", "splade", "hybrid", "reranker"]
+Role: TypeAlias = Literal["dense", "splade", "hybrid", "reranker", "entailment"]
 Pooling: TypeAlias = str
 """One of ``POOLINGS``, or several with ``+`` between them, whose vectors are joined."""
-Runtime: TypeAlias = Literal["onnx", "bert", "one_pass", "torch"]
+Runtime: TypeAlias = Literal["onnx", "bert", "one_pass", "adapter", "torch"]
 
-ROLES: tuple[Role, ...] = ("dense", "splade", "hybrid", "reranker")
+ROLES: tuple[Role, ...] = ("dense", "splade", "hybrid", "reranker", "entailment")
 POOLINGS: tuple[Pooling, ...] = (
     *("cls", "mean", "max", "none"),
     *("mean_sqrt_len_tokens", "weightedmean", "lasttoken"),
 )
-RUNTIMES: tuple[Runtime, ...] = ("onnx", "bert", "one_pass", "torch")
+RUNTIMES: tuple[Runtime, ...] = ("onnx", "bert", "one_pass", "adapter", "torch")
 
 DEFAULT_MAX_TOKENS = 256
 ARITHMETIC = 1  # increase it when our own code computes other numbers from the same weights
@@ -70,11 +70,13 @@ class ModelCard:
 
     A hybrid model gives both signals in one pass: ``dimension`` is that of its dense vectors,
     ``vocabulary`` counts its terms, and ``layers`` says after how many the signals leave it. A
-    model ``inside`` the folder of another shares its files. ``heads`` are what comes after pooling
+    model ``inside`` the folder of another shares its files; an adapter changes the encoder in the
+    file ``base``. ``heads`` are what comes after pooling
     (``heads.py``), and ``lowercase`` says that texts are read in small letters. Those that
     ``ships`` with the program need no source. ``rrf_weights`` and ``score_weights`` are the weights
     of components that suit its signals, where others than the usual ones do
-    (``search/fusion/weights.py``).
+    (``search/fusion/weights.py``); ``share`` is how much a reranker's score counts beside the score
+    that a candidate had (``search/rerank.py``).
     """
 
     name: str
@@ -93,11 +95,13 @@ class ModelCard:
     layers: int = 0
     vocabulary: int = 0
     inside: str = ""
+    base: str = ""
     heads: tuple[str, ...] = ()
     lowercase: bool = False
     ships: bool = False
     rrf_weights: tuple[tuple[str, float], ...] = ()
     score_weights: tuple[tuple[str, float], ...] = ()
+    share: float = 1.0
     files: tuple[ModelFile, ...] = ()
     sources: tuple[Source, ...] = ()
 

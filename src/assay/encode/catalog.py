@@ -58,6 +58,48 @@ _CARDS = (
         score_weights=(("bm25", 0.15), ("splade", 0.45), ("dense", 0.4)),
     ),
     ModelCard(
+        name="assay-bio-rerank",
+        role="reranker",
+        about="assay-bio as a cross-encoder that orders candidates, 12 layers, int8",
+        licence="Apache-2.0",
+        runtime="adapter",
+        weights="assay-bio-rerank.safetensors",
+        base=_ASSAY_BIO.weights,
+        inside=_ASSAY_BIO.name,
+        dimension=1,
+        ships=True,
+        share=0.4,
+        files=(
+            ModelFile(
+                "assay-bio-rerank.safetensors",
+                2_519_258,
+                "3a68cf0011d6bc39571da79ae79ebc95fcf2e64842af637ac8e27c666381d7f8",
+            ),
+            *_ASSAY_BIO.files,
+        ),
+    ),
+    ModelCard(
+        name="assay-bio-judge",
+        role="entailment",
+        about="assay-bio as a judge of whether a passage supports a statement, 12 layers, int8",
+        licence="Apache-2.0",
+        runtime="adapter",
+        weights="assay-bio-judge.safetensors",
+        base=_ASSAY_BIO.weights,
+        inside=_ASSAY_BIO.name,
+        dimension=3,
+        max_tokens=320,
+        ships=True,
+        files=(
+            ModelFile(
+                "assay-bio-judge.safetensors",
+                1_334_862,
+                "c358b5dd750efcd272b9d8e7b4bd1422fff78e85d8b38c08de8511b5a7010a2e",
+            ),
+            *_ASSAY_BIO.files,
+        ),
+    ),
+    ModelCard(
         name="bge-small-en-v1.5",
         role="dense",
         about="BAAI/bge-small-en-v1.5, 12 layers, int8",
@@ -248,7 +290,8 @@ DEFAULT_ENCODERS: tuple[str, str] = ("assay-bio", "assay-bio")
 DEFAULTS: dict[Role, str] = {
     "dense": DEFAULT_ENCODERS[0],
     "splade": DEFAULT_ENCODERS[1],
-    "reranker": "ms-marco-minilm-l12-v2",
+    "reranker": "assay-bio-rerank",
+    "entailment": "assay-bio-judge",
 }
 
 
@@ -272,6 +315,11 @@ def card_named(name: str) -> ModelCard:
 def named_in(model_id: str) -> str:
     """The name of the model whose vectors have this id."""
     return model_id.rsplit(":", 2)[0]
+
+
+def reranker_share(model: str) -> float:
+    """How much a reranker's score should count; all of it for models that are not known."""
+    return CARDS[model].share if model in CARDS else 1.0
 
 
 def requires_gpu(model: str) -> bool:

@@ -12,13 +12,14 @@ from pathlib import Path
 from assay.encode.cards import ModelCard
 from assay.encode.cross_encoder import OnnxReranker
 from assay.encode.dense import OnnxDense
+from assay.encode.entailment import OnnxEntailment
 from assay.encode.hybrid import Hybrid
 from assay.encode.runtime import start
 from assay.encode.service import ServiceDense, ServiceReranker, is_address, read_address
 from assay.encode.shelf import FoundModel, Shelf
 from assay.encode.splade import OnnxSplade
 from assay.errors import UsageError
-from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
+from assay.model.vectors import DenseEncoder, Entailment, Reranker, SparseEncoder
 
 
 def open_dense(
@@ -98,6 +99,11 @@ def open_reranker(
 
         return TorchReranker(found, max_tokens=max_tokens)
     return OnnxReranker(start(found, "reranker", max_tokens), threads)
+
+
+def open_entailment(name: str, shelf: Shelf, *, threads: int = 0) -> Entailment:
+    """A model that says whether passages support statements, by its name."""
+    return OnnxEntailment(start(_found(name, shelf), "entailment"), threads)
 
 
 def _found(name: str, shelf: Shelf) -> FoundModel:

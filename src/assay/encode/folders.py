@@ -40,11 +40,11 @@ from assay.errors import CorruptModelError, FormatError, MissingFileError
 DESCRIPTION = "assay-model.json"
 SEAL = "sha256"
 WEIGHTS = ("model.onnx", "onnx/model.onnx", "model.safetensors")
-_TEXTS = {"name", "about", "licence", "weights", "query_prefix", "passage_prefix"}
+_TEXTS = {"name", "about", "licence", "weights", "base", "query_prefix", "passage_prefix"}
 _OF_HYBRIDS = {"layers", "vocabulary"}
-_SELDOM = {*_OF_HYBRIDS, "heads", "lowercase"}
+_SELDOM = {*_OF_HYBRIDS, "heads", "lowercase", "base"}
 _NUMBERS = {"dimension", "max_tokens", "longest", *_OF_HYBRIDS}
-_OF_THE_CATALOG = {"sources", "inside", "ships", "rrf_weights", "score_weights"}
+_OF_THE_CATALOG = {"sources", "inside", "ships", "rrf_weights", "score_weights", "share"}
 _CHOICES: dict[str, tuple[str, ...]] = {"role": ROLES, "runtime": RUNTIMES}
 _HEAD = re.compile(r"unit|(dense|norm):.+|first:[1-9][0-9]{0,5}")
 _ROLE_OF_HEAD: dict[str, Role] = {
@@ -130,7 +130,7 @@ def _checked(path: Path, name: str, value: object) -> object:
         right = type(value) is int and 1 <= value <= 10_000_000
     else:
         right = isinstance(value, bool)
-    if not right or (name == "weights" and not _is_inside(str(value))):
+    if not right or (name in ("weights", "base") and not _is_inside(str(value))):
         raise FormatError(f"{name} cannot be {value!r:.60}", source=str(path))
     return value
 

@@ -41,6 +41,7 @@ SPECIAL = 1000  # ids below stand for no word of a text
 NOTHING = -1e4
 DENSE, TERM_IDS, WEIGHTS = "dense", "terms", "weights"
 ASKED = "asked"
+SIZES = ".sizes"  # ends the name of what states are divided by before a product
 _WORDS, _PLACES, _EXPANSIONS = "body.words.weight", "body.places.weight", "expansions"
 
 
@@ -84,15 +85,15 @@ def build(
     if depth not in WAYS:
         raise FormatError(f"there is no way of {depth} layers", source=source)
     try:
-        return _Builder(arrays, products, sizes(arrays, source)).build(depth, sparse)
+        return Builder(arrays, products, sizes(arrays, source)).build(depth, sparse)
     except KeyError as error:
         raise FormatError(f"the weights {error} are missing", source=source) from error
     except (ValueError, IndexError) as error:
         raise FormatError(f"the weights do not fit together: {error}", source=source) from error
 
 
-class _Builder:
-    """Collects the operations of one graph."""
+class Builder:
+    """Collects the operations of one graph; what reads two texts shares its body (``adapter``)."""
 
     def __init__(self, arrays: Arrays, products: Products, shape: Sizes) -> None:
         self.graph = Graph()
@@ -102,22 +103,44 @@ class _Builder:
         self._stored: dict[str, str] = {}
 
     def build(self, depth: int, sparse: bool) -> bytes:
-        graph = self.graph
-        ids = graph.op("Reshape", graph.input_ids("input_ids"), graph.constant([-1]))
+        """The graph of the encoder."""
+        ids = self.ids("input_ids")
         words = self._rows(ids)
+        state = self.body(ids, words, depth)
+        head = f"heads.{WAYS.index(depth)}."
+        self._dense(head, state, averaged=depth == SHORT)
+        if sparse:
+            self._terms(head, state, ids, words)
+        return self.graph.build()
+
+    def build_reader(self, depth: int, outputs: str) -> bytes:
+        """The graph of a model that reads two texts as one row; ``outputs`` is what it names."""
+        graph = self.graph
+        ids = self.ids("input_ids")
+        kinds = graph.op("Gather", self._plain("kinds"), self.ids("token_type_ids"))
+        state = self.body(ids, graph.op("Add", self._rows(ids), kinds), depth)
+        first = graph.op("Slice", state, graph.constant([0]), graph.constant([1]))
+        graph.op("Identity", self._linear("score", first), to=outputs)
+        graph.output(outputs, (1, len(self._arrays["score.bias"])))
+        return graph.build()
+
+    # Parts of a transformer
+
+    def ids(self, name: str) -> str:
+        """An input of one row."""
+        graph = self.graph
+        return graph.op("Reshape", graph.input_ids(name), graph.constant([-1]))
+
+    def body(self, ids: str, words: str, depth: int) -> str:
+        """The states of all tokens after the last layer."""
+        graph = self.graph
         places = graph.op(
             "Slice", self._plain(_PLACES), graph.constant([0]), graph.op("Shape", ids)
         )
         state = self._norm("body.norm", graph.op("Add", words, places), 1e-12)
         for name in layers(depth):
             state = self._layer(name, state)
-        head = f"heads.{WAYS.index(depth)}."
-        self._dense(head, state, averaged=depth == SHORT)
-        if sparse:
-            self._terms(head, state, ids, words)
-        return graph.build()
-
-    # Parts of a transformer
+        return state
 
     def _plain(self, name: str) -> str:
         """A stored array of floats."""
@@ -128,6 +151,9 @@ class _Builder:
     def _linear(self, name: str, state: str, *, bias: bool = True) -> str:
         """A product with a weight matrix, plus its bias."""
         graph, weight = self.graph, self._arrays[f"{name}.weight"]
+        sizes = self._arrays.get(f"{name}.weight{SIZES}")
+        if sizes is not None:
+            state = graph.op("Mul", state, graph.constant(1 / sizes))
         if weight.dtype != np.int8:
             product = graph.op("MatMul", state, graph.constant(weight.T))
         elif self._products == "float":

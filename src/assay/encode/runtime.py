@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import limits
+from assay.encode.adapter import build_reader, merged
 from assay.encode.bert_graph import OUTPUT, build_model
 from assay.encode.cards import ModelCard, Role
 from assay.encode.families import shape_of
 from assay.encode.heads import Head, files_of, read_heads
 from assay.encode.model_json import json_object
 from assay.encode.shelf import FoundModel, LoadedModel, load
-from assay.encode.tensors import read_tensors
+from assay.encode.tensors import read_arrays, read_tensors
 from assay.encode.tokens import TextTokenizer, TokenRow
 from assay.errors import CorruptModelError, FormatError, UsageError
 from assay.extras import import_optional
@@ -45,12 +46,14 @@ def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Runni
         raise UsageError(f"{card.name} is a {card.role} model, and a {role} model is needed here")
     if card.runtime == "torch":
         raise UsageError(f"{card.name} runs on torch only", hint=_how_to_convert(found))
-    extra = (_CONFIG,) if card.runtime == "bert" else ()
+    extra = {"bert": (_CONFIG,), "adapter": (card.base,)}.get(card.runtime, ())
     loaded = load(found, (card.weights, _TOKENIZER, *extra, *files_of(card.heads)))
     tokens = token_limit(card, max_tokens)
     if card.runtime == "bert":
         session, positions = _bert(loaded, role)
         tokens = min(tokens, positions)
+    elif card.runtime == "adapter":
+        session = _adapted(loaded)
     else:
         source = str(found.folder / card.weights)
         session = ModelSession(loaded.contents[card.weights], source, _STATES)
@@ -89,6 +92,15 @@ def _bert(loaded: LoadedModel, role: Role) -> tuple[ModelSession, int]:
     tensors = read_tensors(loaded.contents[loaded.card.weights], source)
     model = build_model(tensors, shape, role, source)
     return ModelSession(model, source, (OUTPUT,)), shape.positions
+
+
+def _adapted(loaded: LoadedModel) -> ModelSession:
+    card = loaded.card
+    source, base = (str(loaded.folder / name) for name in (card.weights, card.base))
+    encoder = read_arrays(loaded.contents[card.base], base)
+    learned = read_arrays(loaded.contents[card.weights], source)
+    arrays = merged(encoder, learned, source)
+    return ModelSession(build_reader(arrays, card.dimension, source), source, (OUTPUT,))
 
 
 _KNOWN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")

@@ -81,7 +81,7 @@ class Shelf:
             if pulled is not None:
                 return pulled
             if looks_like_path(name):
-                folder = Path(name).expanduser()
+                folder = Path(os.path.expanduser(name))
                 return FoundModel(card_of_folder(folder), folder, "folder")
         card = card_named(name)
         found = self.find(card)

@@ -30,6 +30,7 @@ _TITLES: dict[Role, str] = {
     "dense": "Dense encoder",
     "splade": "SPLADE encoder",
     "reranker": "Reranker",
+    "entailment": "Entailment",
 }
 _HINT = f"use a machine with a GPU and: pip install '{DISTRIBUTION}[gpu]'"
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from assay.errors import UsageError
-from assay.evaluation.defaults import ANSWER_MEASURES
+from assay.evaluation.defaults import ANSWER_MEASURES, JUDGED_MEASURES, RUN_MEASURES
 from assay.evaluation.scope import answerable
 from assay.evaluation.scores import ends, rounded
 from assay.evidence.numbers import numbers
-from assay.measures.answers import AnswerRecord
+from assay.measures.answers import AnswerRecord, measure_answers, values_of
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
+from assay.stats.bootstrap import bootstrap_means
 from assay.stats.shares import share_interval
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
     from assay.measures.classification import MeasureValue
     from assay.model.runs import QueryOutcome
-    from assay.model.testset import TestSet
+    from assay.model.testset import GoldenQuery, TestSet
     from assay.stats.interval import Interval
 
 
@@ -29,17 +32,44 @@ def score_answers(
 ) -> dict[Measure, MeasureValue]:
     """Each answer measure over the records; None with a reason where it applies to none of them."""
     results: dict[Measure, MeasureValue] = {}
-    records = [replace(one, number_expected=any(map(numbers, one.must_contain))) for one in records]
+    records = expecting_numbers(records)
     for measure in parse_measures(measures):
         if measure.definition.family is not Family.ANSWER or measure.definition.answer is None:
             raise UsageError(f"{measure} is not a measure of answers", hint=ANSWER_MEASURES)
-        results[measure] = measure.definition.answer(records)
+        results[measure] = measure_answers(measure.definition, records)
     return results
 
 
+def answer_values(
+    records: Sequence[AnswerRecord], measures: Iterable[Measure]
+) -> dict[Measure, dict[str, float]]:
+    """The value of each answer by query, for every measure; without those it does not apply to."""
+    expecting = expecting_numbers(records)
+    return {measure: dict(values_of(measure.definition, expecting)) for measure in measures}
+
+
+def expecting_numbers(records: Sequence[AnswerRecord]) -> list[AnswerRecord]:
+    """The records, which know whether an answer should state a number."""
+    return [replace(one, number_expected=any(map(numbers, one.must_contain))) for one in records]
+
+
+def usual_answer_measures(outcomes: Iterable[QueryOutcome]) -> str:
+    """The measures of answers that are computed unless others are asked for."""
+    listed = tuple(outcomes)
+    if any(one.judged is not None for one in listed):
+        return f"{ANSWER_MEASURES} {JUDGED_MEASURES}"
+    return ANSWER_MEASURES if any(one.was_to_answer for one in listed) else RUN_MEASURES
+
+
 def answer_interval(outcome: MeasureValue, level: float) -> Interval:
-    """Between which two values the true share lies; each answer counts by itself."""
-    return share_interval(outcome.value, outcome.n or 0, level)
+    """Between which two values the true mean lies; each answer counts by itself.
+
+    A share of answers has Wilson's interval, a mean of shares within answers a bootstrapped one.
+    """
+    if set(outcome.values) <= {0.0, 1.0}:
+        return share_interval(outcome.value, outcome.n or 0, level)
+    (found,) = bootstrap_means(np.array(outcome.values)[:, None], level=level)
+    return found
 
 
 def answers_to_dict(answers: Mapping[Measure, MeasureValue], level: float) -> dict[str, Any]:
@@ -53,6 +83,11 @@ def answers_to_dict(answers: Mapping[Measure, MeasureValue], level: float) -> di
         }
         for measure, found in answers.items()
     }
+
+
+def to_say(query: GoldenQuery) -> bool:
+    """Whether the test set knows what a right answer to a query says."""
+    return bool(query.reference or query.nuggets)
 
 
 def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[AnswerRecord]:
@@ -69,6 +104,7 @@ def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[
             unasked=True,
             must_contain=query.must_contain,
             forbidden=query.forbidden,
+            to_say=to_say(query),
         )
         for query in answerable(test_set)
         if query.query_id not in asked
@@ -85,6 +121,8 @@ def answer_records(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> list[
             known_citations=outcome.known_citations,
             answer_failed=outcome.answer_error is not None,
             numbers=outcome.numbers,
+            judged=outcome.judged,
+            to_say=to_say(query),
         )
         for outcome in outcomes
         if (query := test_set.by_id.get(outcome.query_id)) is not None

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay import limits
-from assay.errors import FormatError, LimitError, MissingFileError
+from assay.errors import FormatError
 from assay.evaluation import bundle as bundles
-from assay.evaluation.answers import answer_records, score_answers
+from assay.evaluation.answers import answer_records, answer_values, score_answers
 from assay.evaluation.chunker_match import (
     Archive,
     ChunkerMatch,
@@ -41,6 +41,7 @@ from assay.measures.base import Family, Measure
 from assay.model.ranking import CHUNK_SEPARATOR, Match
 from assay.model.runs import RunStatus
 from assay.model.sampling import Sampling
+from assay.plain_file import read_plain
 from assay.plural import counted
 
 MOST = 1e15  # no measure or count comes near; a larger whole number fits no float
@@ -135,16 +136,23 @@ def side_of_run(
         documents=match.documents,
     )
     means: dict[str, float | None] = {str(m): scores[m] for m in ranking}
+    by_query: dict[str, dict[str, float | None]] = {str(m): scores.per_query(m) for m in ranking}
+    asked = [query.query_id for query in run.queries]
     if answers:
         records = answer_records(run.test_set, run.outcomes)
         outcomes = score_answers(records, answers)
         means |= {str(measure): outcome.value for measure, outcome in outcomes.items()}
+        values = answer_values(records, answers)
+        by_query |= {
+            str(measure): {name: found.get(name) for name in asked}
+            for measure, found in values.items()
+        }
     types = query_field(run.queries, "query_type")
     info, failed = run.info, len(run.failed) - len(run.unanswered)
     return Baseline(
         name=run.name,
         means=means,
-        per_query={str(m): scores.per_query(m) for m in ranking},
+        per_query=by_query,
         by_type={
             kind: {str(m): part[m] for m in ranking}
             for kind, part in (scores.by(types) if types else {}).items()
@@ -174,9 +182,12 @@ def side_of_run(
         latency=latency(run.outcomes),
         run_id=info.run_id,
         warnings=(
-            (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
-            if failed
-            else ()
+            *(
+                (f"{counted(failed, 'query')} of {run.name} failed: counted as having no results",)
+                if failed
+                else ()
+            ),
+            *run.test_set.cautions,
         ),
         provenance={
             "configuration": info.config_hash[:12],
@@ -244,16 +255,9 @@ def _of_one_run(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
 def _read(path: Path) -> Mapping[str, Any]:
     if path.is_dir() and (path / bundles.MASTER).is_file():
         path = path / bundles.MASTER
-    if path.exists() and not path.is_file():
-        raise MissingFileError(f"{path} is not a regular file", hint="give a JSON file, or a run")
+    data = read_plain(path, limits.MAX_JSON_BYTES, hint="give a JSON file, or a run")
     try:
-        with path.open("rb") as file:
-            data = file.read(limits.MAX_JSON_BYTES + 1)
-        if len(data) > limits.MAX_JSON_BYTES:
-            raise LimitError(f"{path} has more than {limits.MAX_JSON_BYTES} bytes")
         content = json.loads(data)
-    except OSError as error:
-        raise MissingFileError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"not JSON: {error}", source=str(path)) from None
     if not isinstance(content, Mapping):

@@ -33,11 +33,13 @@ from assay.evaluation.chunker_match import (
     own_matching,
     versions,
 )
+from assay.evaluation.claim_changes import ClaimChange, claim_changes
 from assay.evaluation.defaults import (
     COMPARE_CUTOFFS,
     COMPARE_RECIPROCAL_RANK,
     EVALUATION_MEASURES,
     HIT_DEPTH,
+    JUDGED_MEASURES,
 )
 from assay.evaluation.documents import doubts
 from assay.evaluation.match import Targets, first_hits, judge_targets, ranked_queries, targets_of
@@ -182,6 +184,7 @@ class CompareReport(Tabular):
 
     ``headline`` has the measures that the runs were made with, as far as the top 10 tells them.
     ``left_out`` are the queries that expect documents alone: they have no first hit to compare.
+    ``claims`` are those of judged answers that changed sides, or came or went without support.
     """
 
     run_a: str
@@ -194,6 +197,7 @@ class CompareReport(Tabular):
     differences: tuple[Difference, ...] = ()
     warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    claims: tuple[ClaimChange, ...] = ()
     matching: Matching | None = field(default=None, compare=False, repr=False)
     headline: Mapping[str, tuple[float | None, float | None]] = field(
         default_factory=dict, compare=False, repr=False
@@ -251,6 +255,7 @@ class CompareReport(Tabular):
             "warnings": list(self.warnings),
             "per_query": [query.to_dict() for query in self.per_query],
             **({"left_out": list(self.left_out)} if self.left_out else {}),
+            **({"claims": [one.to_dict() for one in self.claims]} if self.claims else {}),
         }
 
 
@@ -313,6 +318,7 @@ def compare_runs(
             *run_doubts({a: common.of_a, b: common.queries}, match),
         ),
         left_out=wanted.left_out,
+        claims=claim_changes(a.by_query, b.by_query),
         matching=match,
         headline={str(m): (one.scores[m], other.scores[m]) for m in headline},
     )
@@ -419,7 +425,16 @@ def _side(
     ]
     records = answer_records(TestSet("compared", "", wanted.queries), outcomes)
     answers = {measure.key: value for measure, value in score_answers(records).items()}
-    reasons = {key: value.reason for key, value in answers.items() if value.reason is not None}
+    judged = {
+        str(measure): value
+        for measure, value in score_answers(records, JUDGED_MEASURES).items()
+        if any(one.judged is not None for one in outcomes)
+    }
+    reasons = {
+        key: value.reason
+        for key, value in {**answers, **judged}.items()
+        if value.reason is not None
+    }
 
     def mean(measure: Measure, scores: Scores, key: str) -> float | None:
         found = scores.aggregate(measure)
@@ -438,7 +453,10 @@ def _side(
         degraded_queries=sum(outcome.degraded for outcome in outcomes),
         skipped_queries=wanted.skipped,
         unasked_queries=len(wanted.queries) - len(outcomes),
-        measures={str(m): mean(m, scores, str(m)) for m in measures},
+        measures={
+            **{str(m): mean(m, scores, str(m)) for m in measures},
+            **{name: value.value for name, value in judged.items()},
+        },
         reasons=reasons,
     )
     within = {query: rank for query, rank in first_hits(by_rule).items() if rank <= HIT_DEPTH}
@@ -506,6 +524,7 @@ def common_queries(a: StoredRun, b: StoredRun) -> Common:
             f"{a.name} and {b.name} have no query in common", hint="compare runs of one test set"
         )
     warnings += [] if crossed else _corpus_warnings(a, b)
+    warnings += dict.fromkeys((*a.test_set.cautions, *b.test_set.cautions))
     skipped = tuple(one for one in b.scope.skipped if one in set(a.scope.skipped))
     return Common(queries, of_a, tuple(warnings), skipped)
 

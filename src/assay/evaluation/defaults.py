@@ -25,6 +25,12 @@ DECISION_MEASURES = "AUROC AUPRC Sensitivity Specificity PPV NPV F1 TPR(fpr={0.0
 ANSWER_MEASURES = "CitationCoverage Groundedness NumberSupport RefusalCorrectness EmptyResultRate"
 """Stored answers (seed 001, K4-K7), and whether their numbers are those of the sources."""
 
+JUDGED_MEASURES = (
+    "Faithfulness CitationPrecision CitationRecall AnswerRelevance Correctness ContextPrecision "
+    "ContextRecall NumberFidelity RefusalPrecision RefusalRecall"
+)
+"""Beside them, where a judge read the answers claim by claim."""
+
 RUN_MEASURES = "EmptyResultRate"
 """What the measures of answers can say of a run without answers."""
 

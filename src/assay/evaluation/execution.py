@@ -69,6 +69,7 @@ def execute(
     timed: bool = True,
     concurrency: int = 1,
     retries: Retries = ONCE,
+    finish: Callable[[GoldenQuery, QueryOutcome], QueryOutcome] | None = None,
 ) -> Iterator[QueryOutcome]:
     """One outcome for each query, in their order.
 
@@ -77,7 +78,8 @@ def execute(
     seconds is left behind in its thread (``time_limit.py``) and its query failed; with None it is
     called in the caller's thread and waited for. ``rank_by`` says what ranks the results
     (``returned.py``). What is not ``timed`` has no latency. ``concurrency`` queries at most are
-    asked at the same time; coroutines then share one event loop.
+    asked at the same time; coroutines then share one event loop. What ``finish`` adds to an outcome
+    has no limit of time, and its errors end the run.
     """
     errors = 0
     limited = None if timeout_s is None else TimeLimit(timeout_s, shared_loop=concurrency > 1)
@@ -85,7 +87,8 @@ def execute(
         call: Call = run_here if limit is None else limit.call
 
         def asked(query: GoldenQuery) -> QueryOutcome:
-            return ask(retrieve, query, call, rank_by, retries)
+            found = ask(retrieve, query, call, rank_by, retries)
+            return found if finish is None else finish(query, found)
 
         for outcome in _in_order(asked, queries, concurrency):
             yield outcome if timed else replace(outcome, latency_ms=None)

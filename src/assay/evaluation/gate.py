@@ -315,12 +315,16 @@ def gate(
         failing=_failing(first.name, first, baseline, current),
         failing_measure=first.name,
         blockers=tuple(blockers),
-        warnings=(
-            *warnings,
-            *current.rule_notes,
-            *_drawn_otherwise(baseline, current, non_inferiority),
-            *baseline.warnings,
-            *current.warnings,
+        warnings=tuple(
+            dict.fromkeys(
+                (
+                    *warnings,
+                    *current.rule_notes,
+                    *_drawn_otherwise(baseline, current, non_inferiority),
+                    *baseline.warnings,
+                    *current.warnings,
+                )
+            )
         ),
         non_inferiority=non_inferiority,
         provenance={

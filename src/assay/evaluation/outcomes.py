@@ -11,7 +11,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from functools import reduce
+from typing import Literal
 
 import numpy as np
 
@@ -29,15 +30,13 @@ from assay.evaluation.scores import Scores, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
-from assay.model.answers import Expect
+from assay.model.answers import Expect, Usage, added_usage
 from assay.model.arrays import FloatArray
 from assay.model.document import ChunkPlace
 from assay.model.ranking import Match, MatchName, falling
-from assay.model.runs import QueryOutcome, Usage
+from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, TestSet
-
-N = TypeVar("N", int, float)
 
 
 def score_outcomes(
@@ -229,21 +228,7 @@ def latency_of(times: Sequence[float] | FloatArray) -> Latency:
 
 def usage_of(outcomes: Iterable[QueryOutcome]) -> Usage | None:
     """What all queries cost together; None where no answer says so."""
-    said = [one.usage for one in outcomes if one.usage is not None]
-    if not said:
-        return None
-    return Usage(
-        _sum([one.cost for one in said]),
-        _sum([one.tokens for one in said]),
-        _sum([one.input_tokens for one in said]),
-        _sum([one.output_tokens for one in said]),
-    )
-
-
-def _sum(values: Sequence[N | None]) -> N | None:
-    """The sum of what was said; None where nothing was."""
-    given = [value for value in values if value is not None]
-    return sum(given[1:], given[0]) if given else None
+    return reduce(added_usage, (one.usage for one in outcomes), None)
 
 
 def component_errors(outcomes: Iterable[QueryOutcome]) -> str:

@@ -1,8 +1,9 @@
 """How does an evaluation survive a crash, and when does it not have to run at all?
 
-Outcomes are committed ten at a time. A run with the same key (configuration, queries, index
-generation) that is complete answers at once, unless a query of it failed or was degraded; one that
-was cut short goes on where it stopped, and repeats one batch at most.
+Outcomes are committed ten at a time, those with verdicts of a judge one by one. A run with the same
+key (configuration, queries, index generation) that is complete answers at once, unless a query of
+it failed or was degraded; one that was cut short goes on where it stopped, and repeats one batch at
+most.
 
 Whoever asks for another id, another name or another rule of scoring gets a run of their own: it
 takes the outcomes of the equal one over, so nothing is searched again. The same name again asks for
@@ -236,12 +237,13 @@ def _execute(
             timed=job.system.timed,
             concurrency=job.system.concurrency,
             retries=Retries(job.system.retries),
+            finish=job.system.finish,
         ):
             batch.append(outcome)
             seen.append(outcome)
             if progress is not None:
                 progress(len(done) + len(seen), len(every), seen)
-            if len(batch) == BATCH:
+            if len(batch) >= (BATCH if job.system.finish is None else 1):  # verdicts cost money
                 commit()
         require_an_answer([*before, *seen], job.part.test_set.held_out_ids)
         commit()

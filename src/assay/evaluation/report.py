@@ -38,6 +38,7 @@ FIELDS = {
     "query_type": "query type",
     "speaker_filter": "speaker",
     "ingestion_mode": "ingestion mode",
+    "origin": "asked by",
 }
 PROTOCOLS = {
     Family.RANKING: Protocol.POSITIVES_ONLY.value,
@@ -247,7 +248,7 @@ def run_report(
 def report_warnings(run: StoredRun) -> tuple[str, ...]:
     """What a reader must know before believing the report on a run."""
     skipped = filter(None, [run.scope.skip_note])
-    return (*state_warnings(run), *skipped, *run.test_set.overlap)
+    return (*state_warnings(run), *skipped, *run.test_set.cautions)
 
 
 def report_measures(run: StoredRun, usual: str = REPORT_MEASURES) -> tuple[Measure, ...]:

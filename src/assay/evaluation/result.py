@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
-from assay.evaluation.answers import answer_records, answers_to_dict, score_answers
+from assay.evaluation.answers import (
+    answer_records,
+    answers_to_dict,
+    score_answers,
+    usual_answer_measures,
+)
 from assay.evaluation.chunker_match import judged_chunkers
-from assay.evaluation.defaults import ANSWER_MEASURES, RUN_MEASURES
 from assay.evaluation.documents import documents_of, doubts
 from assay.evaluation.outcomes import (
     Latency,
@@ -24,13 +28,14 @@ from assay.evaluation.returned import MADE_IDS, RANKED_BY_SCORE
 from assay.evaluation.scope import Scope, some
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.hits.live import repeats, repeats_kept
+from assay.measures.answers import AnswerRecord
 from assay.measures.base import Family, Measure
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
-from assay.model.answers import Expect
+from assay.model.answers import Expect, Usage, added_usage
 from assay.model.codec import encode
 from assay.model.ranking import falling
-from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo, Usage
+from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo
 from assay.model.scoring import MATCHED_BY, Scoring
 from assay.model.tabular import Records, Tabular
 from assay.model.testset import TestSet
@@ -86,6 +91,22 @@ class EvaluationResult(Tabular):
         return usage_of(self.outcomes)
 
     @cached_property
+    def judge_usage(self) -> Usage | None:
+        """What judging the answers took; None where it took nothing that anybody counts."""
+        return reduce(
+            added_usage, (one.judged.usage for one in self.outcomes if one.judged is not None), None
+        )
+
+    def answers_by(self, name: str) -> dict[str, dict[Measure, MeasureValue]]:
+        """What the answers scored, for each group of queries that share the value of a field."""
+        groups = query_field(self.test_set.queries, name)
+        records: dict[str, list[AnswerRecord]] = {}
+        for one in answer_records(self.test_set, self.outcomes):
+            if one.query_id in groups:
+                records.setdefault(groups[one.query_id], []).append(one)
+        return {group: score_answers(records[group], self.answers) for group in sorted(records)}
+
+    @cached_property
     def scope(self) -> Scope:
         """The queries by what became of them: scored over, not asked, skipped."""
         return Scope(self.test_set, {one.query_id for one in self.outcomes})
@@ -139,6 +160,11 @@ class EvaluationResult(Tabular):
         }
 
     @property
+    def _unreadable(self) -> tuple[str, ...]:
+        judged = ((one.query_id, one.judged) for one in self.outcomes)
+        return tuple(name for name, said in judged if said is not None and said.unreadable)
+
+    @property
     def _repeated(self) -> str | None:
         """A sentence about results that repeat an earlier one of the same query."""
         found = [
@@ -185,12 +211,13 @@ class EvaluationResult(Tabular):
             *((ids, every, said) for said, ids in self._read_elsewhere.items()),
             (again, every, ASKED_AGAIN),
             (withheld, every, WITHHELD),
+            (self._unreadable, every, "judged in part: the judge said something unreadable"),
         ):
             if ids:
                 said.append(some(ids, len(of), what))
         said += filter(None, [self._repeated, self._cut_off, self._other_rule])
         said += self.scores.summary.alarms()
-        return [*said, *self._doubts, *self.test_set.overlap, *self.notes]
+        return [*said, *self._doubts, *self.test_set.cautions, *self.notes]
 
     @property
     def _other_rule(self) -> str | None:
@@ -252,6 +279,7 @@ class EvaluationResult(Tabular):
             "cached": self.cached,
             "aggregates": plain["aggregates"],
             "answers": answers_to_dict(self.answers, self.scores.sampling.level),
+            **self._answers_by_group(),
             "latency_ms": self.latency.to_dict(),
             "usage": None if self.usage is None else encode(self.usage),
             **self.scope.counts,
@@ -269,6 +297,24 @@ class EvaluationResult(Tabular):
             "judged_chunker_versions": self._judged_chunkers(),
             **({"per_query": plain["per_query"]} if per_query else {}),
         }
+
+    def _answers_by_group(self) -> dict[str, Any]:
+        """The answers of each type and speaker, and what judging took, where there are any."""
+        if not any(one.was_to_answer for one in self.outcomes):
+            return {}
+        level = self.scores.sampling.level
+        fields = {"query_type": "query_type", "speaker": "speaker_filter"}
+        by_field = {
+            f"answers_by_{name}": {
+                group: answers_to_dict(answers, level)
+                for group, answers in self.answers_by(field).items()
+            }
+            for name, field in fields.items()
+        }
+        judged = any(one.judged is not None for one in self.outcomes)
+        usage = self.judge_usage
+        told = {"judge_usage": None if usage is None else encode(usage)} if judged else {}
+        return {**by_field, **told}
 
     def records(self) -> Records:
         """A row for each query that is scored; the words of held-out queries are left out."""
@@ -320,7 +366,6 @@ def result_of(
     asked = parse_measures(usual if scoring.measures is None else scoring.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
-    answered = any(one.was_to_answer for one in outcomes)
     if expects_nothing(test_set):
         scores = no_scores(name, scoring.sampling)
     else:
@@ -342,7 +387,7 @@ def result_of(
         scores=scores,
         answers=score_answers(
             answer_records(test_set, outcomes),
-            of_answers or (ANSWER_MEASURES if answered else RUN_MEASURES),
+            of_answers or usual_answer_measures(outcomes),
         ),
         scoring=scoring,
         run_id=run_id,

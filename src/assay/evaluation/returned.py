@@ -5,6 +5,10 @@ score, rank, document and spans, a data frame (pandas, polars, arrow) or a dict 
 result a row, a response that has ``results``, or a finished outcome. Answers of OpenSearch, qdrant
 and Chroma are read as they come. A response may say what it cost (``cost``, ``tokens``, ``usage``).
 
+A system that also answers returns its ``answer`` beside the results or ``passages``: a text, whose
+``[1]`` is the first of them unless ``citations`` name them, or ``{text, citations, grounded,
+refusal_reason}``. The ``text`` of each passage is what numbers and claims are held against.
+
 The order that the engine gave is the ranking: its rank where results have one, else the place in
 the list. Scores do not move anything, since they may be distances; where they contradict the order,
 that is said. Only ``{id: score}`` has no order of its own and is ranked by score. ``rank_by``, in
@@ -16,19 +20,24 @@ from __future__ import annotations
 import math
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from assay import limits
 from assay.errors import InputError, UnreachableError
+from assay.evidence.claims import citing
+from assay.evidence.numbers import check_numbers
 from assay.hits.columns import columns_of, is_frame, is_labelled, is_series
 from assay.hits.live import ordered
 from assay.hits.numbers import is_whole, shown
+from assay.model.answers import Answer, Passage, Usage, read_answer
+from assay.model.document import Chunk
 from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
-from assay.model.runs import QueryOutcome, RankedResult, Usage
+from assay.model.runs import QueryOutcome, RankedResult
 
 CHUNK_NAMES = ("chunk_id", "id", "segment_id", "node_id", "_id", "id_")
 ID_NAMES = (
@@ -39,6 +48,9 @@ ID_NAMES = (
 """In the order of preference; whatever is an id in a corpus is one here."""
 SCORE_NAMES = ("score", "similarity", "_score")
 QUERY_NAMES = ("query_id", "qid")
+TEXT_NAMES = ("text", "page_content", "content", "contents", "passage", "chunk_text")
+LIST_NAMES = ("results", "passages", "contexts", "context", "documents", "sources")
+"""Where a response keeps its results; all but the first only beside an answer."""
 DOCUMENT_NAMES = ("doc_id", "document_id", "ref_doc_id")
 INNER = ("metadata", "meta", "payload", "_source")
 """Where objects of other libraries keep the ids of their owner, also one within the other."""
@@ -75,8 +87,9 @@ def as_outcome(
         results, warnings = _ranked(query_id, opened(returned), rank_by, made)
         return QueryOutcome(query_id, results=results, warnings=warnings)
     rank_by = rank_by or _rank_by(query_id, _field(returned, "rank_by"))
-    results, warnings = _ranked(query_id, opened(_field(returned, "results")), rank_by, made)
-    return QueryOutcome(
+    listed = opened(_listed(returned))
+    results, warnings = _ranked(query_id, listed, rank_by, made)
+    outcome = QueryOutcome(
         query_id,
         results=results,
         degraded=bool(_field(returned, "degraded")),
@@ -85,6 +98,71 @@ def as_outcome(
         timings_ms=_numbers(_field(returned, "timings_ms")),
         usage=_usage(query_id, returned),
     )
+    if not _answers(returned):
+        return outcome
+    return _answered(outcome, returned, _texts(query_id, listed, results, made))
+
+
+def _listed(returned: Any) -> Any:
+    """The results of a response."""
+    return next(found for name in LIST_NAMES if (found := _field(returned, name)) is not None)
+
+
+def _answers(returned: Any) -> bool:
+    """Whether a response brings an answer; an empty one is a refusal."""
+    if isinstance(returned, Mapping):
+        return "answer" in returned
+    return _field(returned, "answer") is not None
+
+
+def _answered(outcome: QueryOutcome, returned: Any, texts: Mapping[str, str]) -> QueryOutcome:
+    """The outcome with the answer, checked against the passages that came with it."""
+    answer = _answer(outcome, returned)
+    passages = [Passage(Chunk(name, name, text)) for name, text in texts.items()]
+    return replace(
+        outcome,
+        answer=answer,
+        known_citations=frozenset(answer.citations).intersection(
+            one.chunk_id for one in outcome.results
+        ),
+        numbers=check_numbers(answer, passages) if passages else None,
+        passages=texts,
+    )
+
+
+def _answer(outcome: QueryOutcome, returned: Any) -> Answer:
+    said, reason = _field(returned, "answer"), _field(returned, "refusal_reason")
+    if said is not None and not isinstance(said, str | Mapping | Answer):
+        said = _named(said, ("content", "text", "response"), inner=False)  # a message
+    if said is None or (isinstance(said, str) and not said.strip()):
+        return Answer("", grounded=False, refusal_reason=str(reason or "it gave no answer"))
+    if not isinstance(said, str):
+        return read_answer(said, f"query {outcome.query_id!r}: the system")
+    if _field(returned, "grounded") is False:
+        return Answer(said, grounded=False, refusal_reason=str(reason or "it said so"))
+    citations = _field(returned, "citations")
+    if citations is None:
+        return citing(said, [one.chunk_id for one in outcome.results])
+    cited = [str(one) for one in citations if _is_id(one)]
+    return read_answer({"text": said, "citations": cited}, f"query {outcome.query_id!r}")
+
+
+def _texts(
+    query_id: str, listed: Any, results: Sequence[RankedResult], made_ids: bool
+) -> dict[str, str]:
+    """The texts of the results that have one, best first, cut where they are very long."""
+    if isinstance(listed, Mapping) and not _is_table(listed):
+        return {}  # {id: score}
+    found: dict[str, str] = {}
+    for one in _items(query_id, listed):
+        pair = isinstance(one, (tuple, list)) and len(one) == 2
+        whole = _chunk(one[0] if pair else one)
+        text = None if isinstance(whole, str) else _named(whole, TEXT_NAMES)
+        if isinstance(text, str):
+            name = str(_ids(whole, made_ids=made_ids).chunk)
+            found.setdefault(name, text[: limits.MAX_PASSAGE_CHARS])
+    kept = results[: limits.MAX_KEPT_PASSAGES]
+    return {one.chunk_id: found[one.chunk_id] for one in kept if one.chunk_id in found}
 
 
 def opened(returned: Any) -> Any:
@@ -138,11 +216,12 @@ def renamed(returned: Any, id_field: str | None, doc_field: str | None) -> Any:
     if isinstance(returned, QueryOutcome):
         return returned
     response = _is_response(returned)
-    listed = opened(_field(returned, "results") if response else returned)
+    listed = opened(_listed(returned) if response else returned)
     results = [_with_ids(one, id_field, doc_field) for one in _items("", listed, id_field)]
     if not response:
         return results
-    kept = ("rank_by", "degraded", "component_errors", "warnings", "timings_ms")
+    said = ("answer", "citations", "grounded", "refusal_reason") if _answers(returned) else ()
+    kept = ("rank_by", "degraded", "component_errors", "warnings", "timings_ms", *said)
     told = {name: _field(returned, name) for name in (*kept, *USAGE_NAMES, *COST_NAMES, "tokens")}
     return {"results": results, **told}
 
@@ -163,6 +242,7 @@ def _with_ids(one: Any, id_field: str | None, doc_field: str | None) -> dict[str
         "score": value if pair else _named(one, SCORE_NAMES, inner=False),
         "rank": _field(one, "rank"),
         "spans": _field(whole, "spans"),
+        "text": _named(whole, TEXT_NAMES),
         **({"doc_id": document} if _is_id(document) else {}),
     }
 
@@ -194,9 +274,15 @@ def _first_named(places: Iterable[Any], names: Iterable[str]) -> Any:
 def _is_response(returned: Any) -> bool:
     if is_frame(returned):
         return False
-    if isinstance(returned, Mapping):
-        return "results" in returned and not _is_number(returned["results"])
-    return hasattr(returned, "results")
+    if not isinstance(returned, Mapping):
+        return hasattr(returned, "results") or (_answers(returned) and _brings_passages(returned))
+    if "results" in returned:
+        return not _is_number(returned["results"])
+    return _answers(returned) and _brings_passages(returned)
+
+
+def _brings_passages(returned: Any) -> bool:
+    return any(isinstance(_field(returned, name), (list, tuple)) for name in LIST_NAMES)
 
 
 def _rank_by(query_id: str, value: Any) -> RankBy | None:

@@ -205,17 +205,23 @@ def _of_chain(answer: Any) -> Any:
     listed = next((answer[name] for name in CONTEXTS if isinstance(answer.get(name), list)), None)
     if listed is None:
         return answer
-    said = (answer[name] for name in ANSWERS if name in answer)
+    said = [answer[name] for name in ANSWERS if name in answer]
     usage = (getattr(one, "usage_metadata", None) for one in said)
-    return {"results": listed, "usage": next(filter(None, usage), None)}
+    told = {"answer": said[0]} if said else {}
+    return {"results": listed, "usage": next(filter(None, usage), None), **told}
 
 
 def _llama_index(system: Any, k: int) -> Ask | None:
     if hasattr(system, "as_retriever"):  # an index, a graph; some engines have it, too
         return system.as_retriever(similarity_top_k=k).retrieve  # type: ignore[no-any-return]
     if hasattr(system, "query"):  # an engine; its retrieve may only raise
-        return lambda text: system.query(text).source_nodes
+        return lambda text: _of_engine(system.query(text))
     return system.retrieve if hasattr(system, "retrieve") else None
+
+
+def _of_engine(response: Any) -> dict[str, Any]:
+    """The nodes behind the response of a query engine, and what it says."""
+    return {"results": response.source_nodes, "answer": getattr(response, "response", None)}
 
 
 def _haystack(system: Any, k: int) -> Ask | None:

@@ -52,7 +52,8 @@ _TIME = (
 )
 _NOT_GIVEN = (
     r"do not (?:use|take|give|exceed)|not recommended|should not be (?:used|given|taken)"
-    r"|(?:not|no)\b.{0,40}\b(?:established|studied|adjust\w*|necessary)"
+    r"|(?:not|no)\b.{0,40}\b(?:established|studied|adjust\w*)"
+    r"|\badjust\w*\b.{0,40}\b(?:not|un)\s?necessary"
 )
 _MOST = (
     r"\b(?:max\w*|exceed\w*|up to|(?:no|not) more than|at most|limit\w*|greater than|higher than"
@@ -121,7 +122,7 @@ ATTRIBUTES = (
         "a price",
         r"\b(?:costs?(?![- ](?:effective|utility|benefit))|prices?|priced|how expensive)\b",
         rf"[$€£¥]\s?\d|\d\s?[$€£¥]|(?i:\d\s?{_MONEY}|{_MONEY}\s?\d"
-        r"|\b(?:costs?|prices?)\b.{0,60}\d)",
+        r"|\b(?:costs?|prices?)\b[^.;]{0,60}?(?<![\d\[])(?!(?:19|20)\d\d\b)\d)",
     ),
     _attribute(
         "a date",
@@ -167,8 +168,8 @@ ATTRIBUTES = (
     _attribute(
         "a schedule",
         r"\bhow (?:often|frequently|many times (?:an?|per|each) (?:day|week|month|year))\b.*"
-        r"\b(?:administered|applied|dosed|given?|infused|inhaled|injected|instilled|received?|swallowed"
-        r"|taken?|used?)\b",
+        r"\b(?:administered|applied|dosed|drunk|eaten|given?|infused|inhaled|injected|instilled"
+        r"|put on|received?|rubbed|sprayed|swallowed|taken?|used?|worn)\b",
         r"(?i:\b(?:once|twice|thrice|daily|weekly|monthly|yearly|nightly|hourly|every|[bt]id|q[di]d?|qhs"
         r"|(?:per|an?|each) (?:day|week|month|year|night|morning|evening)|q\s?\d{1,2}\s?[hdwm]"
         r"|days? \d|[\w-]+ times)\b|/\s?(?:day|d|week|wk|month)\b|\b[bt]\.i\.d|\bq\.\s?d)",
@@ -213,7 +214,8 @@ def _interval(match: re.Match[str]) -> Attribute:
         often.append(_forms(number * _IN_A_WEEK, "day"))
     elif unit == "day" and number % _IN_A_WEEK == 0:
         often.append(_forms(number // _IN_A_WEEK, "week"))
-    return Attribute(match[0], _EVERY, re.compile("|".join(often), re.IGNORECASE))
+    words = frozenset(analyse(match[0]).terms)
+    return Attribute(match[0], _EVERY, re.compile("|".join(often), re.IGNORECASE), words)
 
 
 def _forms(number: int, unit: str) -> str:

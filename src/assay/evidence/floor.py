@@ -36,7 +36,15 @@ from assay.evidence.confidence import (
     signals,
     words_of,
 )
-from assay.evidence.gather import called_in, is_alias, is_of_another, names_of_document, was_given
+from assay.evidence.gather import (
+    called_in,
+    is_alias,
+    is_called,
+    is_of_another,
+    names_of_document,
+    own_drugs,
+    was_given,
+)
 from assay.evidence.terms import ORGANS, Term, names_nothing
 from assay.evidence.together import (
     NO_INDEX,
@@ -176,7 +184,7 @@ def _judged(
     enough = there if alone else called
     if is_plain and sure < SHOWN and not has_all(query, index.with_words(serving), there):
         enough, meant = called, meant and not strange  # a name among words that nothing here has
-    is_there = any(map(_is_certain, enough)) or (meant and alone)
+    is_there = any(map(_is_certain, enough)) or (meant and alone) or _has_product(called, best)
     if is_there or names_nothing(query):
         return Judged(max(sure, SHOWN))
     missing = () if there or _has_any(synonyms, best, serving) else _missing(names, sure)
@@ -204,6 +212,11 @@ def _without(missing: Sequence[Name], passages: Sequence[Passage], sure: float) 
 def _is_subject(one: Term) -> bool:
     """Whether a thing is a subject beside a drug: a disease, a compound, a kind."""
     return one.is_specific or bool(one.near) or one.kind is not None
+
+
+def _has_product(names: Sequence[Name], passages: Sequence[Passage]) -> bool:
+    """Whether one of the names is that of a product whose label is there."""
+    return any(name.is_in(own_drugs(one.chunk)) for name in names for one in passages)
 
 
 def _is_certain(name: Name) -> bool:
@@ -300,9 +313,7 @@ def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[
 
 
 def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
-    return any(
-        name.is_in(names_of_document(one.chunk)) or is_alias(name, one.chunk) for one in passages
-    )
+    return any(is_called(name, one.chunk) or is_alias(name, one.chunk) for one in passages)
 
 
 def _was_given(query: str, name: Name, passages: Sequence[Passage]) -> bool:

@@ -26,6 +26,8 @@ from assay.analysis.words import analyse, vocabulary
 from assay.evidence.attributes import AMOUNT, DOSE, attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.criteria import sides_asked, without_exclusions
+from assay.evidence.kinds import Kind as Opposite
+from assay.evidence.kinds import opposites_asked
 from assay.evidence.population import is_of_other_sex, without_groups
 from assay.evidence.terms import Term, lacking, subject_terms
 from assay.model.answers import Passage
@@ -39,7 +41,7 @@ _NO_TREATMENT = frozenset({"placebo", "control", "observation", "other", "none"}
 _WORD = re.compile(r"[^\W_]+")
 _TRIAL = re.compile(r"NCT\d{8}", re.IGNORECASE)
 _CONDITION = re.compile(
-    r"\b(?:for|in)\s+((?:(?!\b(?:and|or|with|without|who|that|when|if|after|before|than|from|on|by|at)\b)"
+    r"\b(?:for|in)\s+(?!(?:how|what|which|whom)\b)((?:(?!\b(?:and|or|with|without|who|that|when|if|after|before|than|from|on|by|at)\b)"
     r"[^,;:?.(])+)",
     re.IGNORECASE,
 )
@@ -68,6 +70,10 @@ _IN_BRACKETS = re.compile(
     r"(?<![^\W_])((?:[A-Z]|(?=[a-z-]*\d))[\w-]+)[®™]?\s?"
     r"\(([^\W\d_][\w-]{3,}(?: [^\W\d_]{3,})?)[®™]?\)"
 )  # a name, and one or two words
+_SHORT_NAME = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")  # S-1
+_NOT_TREATED = frozenset(
+    ("adverse_events", "boxed_warning", "contraindications", "drug_interactions", "warnings")
+)
 _METHODS = frozenset(("interventions", "methods"))
 _SENTENCES = re.compile(r"\n|(?<=[.;])\s")
 _ASKS_WHAT_WAS = re.compile(r"\b(?:did|gave|got|had|received|took|was|were)\b", re.IGNORECASE)
@@ -136,17 +142,19 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     called = (name for passage in passages for name in called_in(passage.chunk))
     asked = names_asked(question, called)
     passages = _by_speaker(question, passages)
-    names = (*asked, *_specific(question, asked, passages))
+    names = (*asked, *_short(question, passages), *_specific(question, asked, passages))
     terms = _terms(question, names)
     alias = _aliases(names, passages)
     held = [_held(names, passage, alias) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
+    opposites = opposites_asked(question)
     kept = [
         (passage, one)
         for passage, one in zip(passages, held, strict=True)
         if _admissible(question, one, passage.chunk, strict)
         and not _says_the_opposite(question, passage.chunk)
+        and not any(_is_of_other_kind(kind, passage.chunk) for kind in opposites)
         and not is_of_other_sex(question, f"{passage.chunk.title}\n{passage.chunk.text}")
     ]
     met = frozenset[Name]().union(*(one.met for _, one in kept))
@@ -191,7 +199,7 @@ def unsaid(question: str, evidence: Evidence) -> str:
     for fact in attributes_asked(question):
         if any(fact.states.search(one.text) for one in chunks):
             said |= fact.words
-    forms = {form for name in names for form in name.forms}
+    forms = {word for name in names for word in name.words}
     rest = _without(_asked_of_all(question), names)  # DS-8201a is no word 8201a
 
     def content(text: str) -> dict[str, bool]:
@@ -228,7 +236,7 @@ def _by_speaker(question: str, passages: Sequence[Passage]) -> Sequence[Passage]
 
 def _terms(question: str, names: Sequence[Name]) -> tuple[Term, ...]:
     """What names the subject beside the names, each of which has rules of its own."""
-    known = {form for name in names for form in name.forms}
+    known = {word for name in names for word in name.words}
     parts = {part for name in names for part in _WORD.findall(folded(name.text))}
     return tuple(
         term
@@ -243,12 +251,17 @@ def _asked_of_all(question: str) -> str:
 
 
 def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], tuple[str, ...]]:
-    """What says which subject a passage has: a dose is not for what keeps patients out."""
+    """What says which subject a passage has: a dose is not for what keeps patients out.
+
+    Nor is it for what a label warns of.
+    """
     if DOSE not in attributes_asked(question):
         return own_texts
     others = [one.chunk for one in passages]
 
     def texts(chunk: Chunk) -> tuple[str, ...]:
+        if own_drugs(chunk) and section_of(chunk.section_label) in _NOT_TREATED:
+            return own_texts(chunk)[1:]
         return without_exclusions(chunk, others), *own_texts(chunk)[1:]
 
     return texts
@@ -299,6 +312,14 @@ def own_texts(chunk: Chunk) -> tuple[str, str, str]:
     return chunk.text, names_of_document(chunk), " ".join(_texts(chunk.metadata.get("heading")))
 
 
+def _short(question: str, passages: Sequence[Passage]) -> Iterator[Name]:
+    """Names of a letter and a digit by which documents are called."""
+    for text in dict.fromkeys(_SHORT_NAME.findall(question)):
+        name = Name(Kind.NAME, text, (folded(text.replace("-", "")),))
+        if any(name.is_in(names_of_document(one.chunk)) for one in passages):
+            yield name
+
+
 def _specific(
     question: str, names: Sequence[Name], passages: Sequence[Passage]
 ) -> tuple[Name, ...]:
@@ -306,7 +327,7 @@ def _specific(
 
     Where the first document has such a name, others do not count.
     """
-    known = {form for name in names for form in name.forms}
+    known = {word for name in names for word in name.words}
     found: list[Name] = []
     for word in dict.fromkeys(_WORD.findall(question)):
         if len(word) < _LONG_WORD or folded(word) in LIGHT or base(word) in known:
@@ -336,7 +357,7 @@ def _must_say(passage: Passage, held: _Held, strict: Sequence[Name]) -> tuple[Na
 
 def _is_of_more(passage: Passage, held: _Held, treatments: frozenset[Name]) -> bool:
     """Whether a document is about some of the drugs in question together with others."""
-    asked = {form for name in treatments for form in name.forms}
+    asked = {word for name in treatments for word in name.words}
     return not held.by_name.issuperset(treatments) and any(
         is_drug(word) and base(word) not in asked for word in _WORD.findall(passage.chunk.title)
     )
@@ -402,14 +423,16 @@ class _Held:
 
 def _held(names: Sequence[Name], passage: Passage, alias: Mapping[str, set[Name]]) -> _Held:
     chunk = passage.chunk
-    called = names_of_document(chunk)
-    drugs = _NO_DRUG.sub(" ", called)
-    by_name = frozenset(
-        name for name in names if name.is_in(drugs if name.kind is Kind.DRUG else called)
-    )
+    by_name = frozenset(name for name in names if is_called(name, chunk))
     by_name |= alias.get(chunk.doc_id, set())
     said = (name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text))
     return _Held(by_name | frozenset(said), by_name)
+
+
+def is_called(name: Name, chunk: Chunk) -> bool:
+    """Whether the document of a passage is called by a name; insulin resistance is no insulin."""
+    called = names_of_document(chunk)
+    return name.is_in(_NO_DRUG.sub(" ", called) if name.kind is Kind.DRUG else called)
 
 
 def _aliases(names: Sequence[Name], passages: Sequence[Passage]) -> dict[str, set[Name]]:
@@ -417,9 +440,20 @@ def _aliases(names: Sequence[Name], passages: Sequence[Passage]) -> dict[str, se
     found: dict[str, set[Name]] = {}
     for name in names:
         for passage in passages:
-            if is_alias(name, passage.chunk):
+            if is_alias(name, passage.chunk) or _is_given_in(name, passage.chunk):
                 found.setdefault(passage.chunk.doc_id, set()).add(name)
     return found
+
+
+def _is_given_in(name: Name, chunk: Chunk) -> bool:
+    """Whether a drug is given in a trial whose title names none: its arms say what it is about."""
+    return (
+        name.kind is Kind.DRUG
+        and _TRIAL.match(chunk.doc_id) is not None
+        and section_of(chunk.section_label) == "interventions"
+        and not any(map(is_drug, _WORD.findall(chunk.title)))
+        and name.is_in(chunk.text)
+    )
 
 
 def is_alias(name: Name, chunk: Chunk) -> bool:
@@ -507,6 +541,12 @@ def names_of_document(chunk: Chunk) -> str:
     """What the document of a chunk is called: its id, title, and the names it is filed under."""
     given = tuple(text for key in ("names", *_CALLED) for text in _texts(chunk.metadata.get(key)))
     return _names_text(chunk.doc_id, chunk.title, given)
+
+
+def _is_of_other_kind(kind: Opposite, chunk: Chunk) -> bool:
+    """Whether a document is called by another kind than asked for, or a passage has only that."""
+    title = chunk.title.lower()
+    return bool(kind.another_in(title) or kind.another_in(f"{title}\n{chunk.text.lower()}"))
 
 
 def _says_the_opposite(question: str, chunk: Chunk) -> bool:

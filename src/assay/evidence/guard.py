@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from assay.evidence.gather import gather
 from assay.evidence.numbers import check_numbers
+from assay.evidence.wording import in_words_of
 from assay.model.answers import Answer, Answerer, NumberCheck, Passage
 
 
@@ -26,7 +27,7 @@ def guarded(
     answerer: Answerer, question: str, passages: Sequence[Passage], nothing: str = ""
 ) -> Guarded:
     """Ask the answerer about passages on the subject; ``nothing`` says why there is none to ask."""
-    evidence = gather(question, passages)
+    evidence = gather(in_words_of(passages, question), passages)
     reason = nothing or (evidence.reason if passages else "")
     if reason:
         return Guarded(Answer("", grounded=False, refusal_reason=reason), None)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from assay.analysis.asked import SPEAKS_OF_CHILDREN
-from assay.analysis.conditions import abbreviations
+from assay.analysis.conditions import abbreviations, everyday_names, in_medical_words
 from assay.analysis.spelling import UNIT_NAMES, UNITS, american, folded
 from assay.evidence.confidence import STOP_WORDS
 
@@ -116,6 +116,16 @@ relapsing progressive
 provoked unprovoked
 ruptured unruptured
 vaccinated unvaccinated
+"""
+_OPPOSITE_TEXT = """
+thrombocytopenia | thrombocytosis thrombocythemia
+leukopenia | leukocytosis
+neutropenia | neutrophilia
+lymphopenia lymphocytopenia | lymphocytosis
+eosinopenia | eosinophilia
+anemia | polycythemia erythrocytosis
+constipation | diarrhea
+insomnia | hypersomnia
 """
 _ORDINALS = {"first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th"}
 _IN_WORDS = {short: word for word, short in _ORDINALS.items()}
@@ -248,7 +258,7 @@ _PEOPLE = ((_CHILDREN, _ADULTS), (_WOMEN, _MEN))
 @lru_cache(maxsize=1_024)
 def kinds_asked(query: str) -> tuple[Kind, ...]:
     """The kinds that a query asks for; see the module's docstring."""
-    spelled = _PLUS.sub(r"\1-positive", query)
+    spelled = _PLUS.sub(r"\1-positive", in_medical_words(query))
     typed = _TYPED.findall(spelled)
     states = len(typed) > _LONG or _VERB.search(query) is not None
     if states and not _QUESTION.search(query):
@@ -263,12 +273,20 @@ def kinds_asked(query: str) -> tuple[Kind, ...]:
             *_signs(words),
             *_grouped(words, every),
             *_begun(words, every),
+            *_named(words, every),
             *_denied(words, every),
             *_coded(text),
             *_people(text),
         ):
             found.setdefault((kind.said, kind.other), kind)
     return tuple(found.values())
+
+
+def opposites_asked(query: str) -> tuple[Kind, ...]:
+    """The conditions of a query that have an opposite: hypothyroidism, thrombocytopenia."""
+    words = _TYPED.findall(in_medical_words(query))
+    every = frozenset(map(_written, words))
+    return (*_begun(words, every), *_named(words, every))
 
 
 def _written(word: str) -> str:
@@ -438,9 +456,42 @@ def _begun(words: Sequence[str], every: frozenset[str]) -> Iterator[Kind]:
             if not plain.startswith(own) or len(rest) < _REST or f"{other}{rest}" in every:
                 continue
             end = _spelled(rest[: max(_REST, len(rest) - 3)])
-            said, opposite = (rf"(?<![^\W_]){one}[\s\-]?{end}[^\W_]*" for one in (own, other))
+            said, opposite = (
+                rf"(?<![^\W_]){one}[\s\-]?{end}[^\W_]*" + _or_everyday(f"{one}{rest}")
+                for one in (own, other)
+            )
             signs = (f"{other}{rest[:3]}", f"{other}-{rest[:3]}", f"{other} {rest[:3]}")
-            yield Kind(word, said, opposite, signs)
+            yield Kind(word, said, opposite, (*signs, *everyday_names(f"{other}{rest}")))
+
+
+def _named(words: Sequence[str], every: frozenset[str]) -> Iterator[Kind]:
+    """Conditions whose opposite has another name: too few platelets, too many."""
+    for word in words:
+        plain = american(folded(word))
+        others = [one for one in _opposites().get(plain, ()) if one not in every]
+        if others:
+            said = rf"(?<![^\W_]){_spelled(plain[:-2])}[^\W_]*" + _or_everyday(plain)
+            opposite = "|".join(
+                rf"(?<![^\W_]){_spelled(one[:-2])}[^\W_]*" + _or_everyday(one) for one in others
+            )
+            signs = (name for one in others for name in (one[:7], *everyday_names(one)))
+            yield Kind(word, said, opposite, tuple(signs))
+
+
+def _or_everyday(name: str) -> str:
+    """The everyday words for a name, as further alternatives of a pattern."""
+    each = (r"[\s\-]+".join(map(re.escape, one.split())) for one in everyday_names(name))
+    return "".join(rf"|(?<![^\W_]){one}(?![^\W_])" for one in each)
+
+
+@cache
+def _opposites() -> Mapping[str, tuple[str, ...]]:
+    """Every condition of the list, with those of the other side."""
+    found: dict[str, tuple[str, ...]] = {}
+    for line in _OPPOSITE_TEXT.strip().split("\n"):
+        few, many = (tuple(side.split()) for side in line.split("|"))
+        found |= dict.fromkeys(few, many) | dict.fromkeys(many, few)
+    return found
 
 
 def _denied(words: Sequence[str], every: frozenset[str]) -> Iterator[Kind]:
@@ -545,7 +596,9 @@ def _full_names(word: str) -> tuple[str, ...]:
 def _abbreviated() -> Mapping[str, tuple[str, ...]]:
     """The abbreviations that are told from words whatever their capitals, and their full names."""
     return {
-        short.lower(): tuple(one for one in names if " " in one)
+        short.lower(): tuple(
+            one for one in names if " " in one and one not in everyday_names(short)
+        )
         for short, names in abbreviations().items()
         if len(short) > 2 and short.lower() not in _WORDS_TOO
     }

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
 from assay.analysis.spelling import UNITS, american
+from assay.evidence.claims import sentences_of
 from assay.model.answers import Answer, NumberCheck, Passage
 
 SHOWN = 20  # numbers without support that are named
@@ -47,6 +48,7 @@ _SPELLED = {word: Decimal(at) for at, word in enumerate(_UNITS_AND_TEENS.split()
     }.items()
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]+")
+_UNIT_WORD = re.compile(r"%|[^\W\d_]+")
 
 
 class Number(NamedTuple):
@@ -90,21 +92,65 @@ def check_numbers(answer: Answer, passages: Iterable[Passage]) -> NumberCheck | 
         return None
     said = numbers(_LISTED.sub(" ", _CITED.sub(" ", answer.text)))
     cited = frozenset(answer.citations)
-    there: set[tuple[Decimal, str]] = set()
-    for passage in passages if said else ():
-        if passage.chunk.chunk_id in cited:
-            there.update(_supported(f"{passage.chunk.title}\n{passage.chunk.text}"))
-    values = {value for value, _ in there}
+    texts = {
+        one.chunk.chunk_id: f"{one.chunk.title}\n{one.chunk.text}"
+        for one in (passages if said else ())
+        if one.chunk.chunk_id in cited
+    }
+    stands = _Stated(texts.values())
+    lacking = [one.text for one in said if not stands.has(one)]
+    return NumberCheck(
+        len(said), tuple(dict.fromkeys(lacking))[:SHOWN], _misstated(answer, texts) if said else 0
+    )
 
-    def has(value: Decimal, unit: str) -> bool:
-        return (value, unit) in there or (value, "") in there or (not unit and value in values)
 
-    lacking = [
-        one.text
-        for one in said
-        if not has(one.value, one.unit) and not all(has(part, unit) for part, unit in _apart(one))
-    ]
-    return NumberCheck(len(said), tuple(dict.fromkeys(lacking))[:SHOWN])
+def lacking_numbers(text: str, passage: str) -> tuple[str, ...]:
+    """The numbers of a text that a passage does not have."""
+    said = numbers(text)
+    stands = _Stated([passage] if said else [])
+    return tuple(one.text for one in said if not stands.has(one))
+
+
+def _misstated(answer: Answer, texts: Mapping[str, str]) -> int:
+    """How many numbers do not stand, with their unit, in a passage that their sentence cites."""
+    count = 0
+    for sentence in sentences_of(answer):
+        said = numbers(sentence.text)
+        read = [_Stated([texts[one]]) for one in sentence.citations if one in texts and said]
+        count += sum(not any(one.has_with_unit(number) for one in read) for number in said)
+    return count
+
+
+class _Stated:
+    """The numbers that some texts state."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._pairs: set[tuple[Decimal, str]] = set()
+        self._words: set[str] = set()
+        for text in texts:
+            self._pairs.update(_supported(text))
+            self._words.update(_unit(word) for word in _UNIT_WORD.findall(_plain(text)))
+        self._values = {value for value, _ in self._pairs}
+
+    def has(self, number: Number) -> bool:
+        """Whether the number stands there, and with no other unit alone."""
+        return self._is_there(number.value, number.unit) or all(
+            self._is_there(part, unit) for part, unit in _apart(number)
+        )
+
+    def has_with_unit(self, number: Number) -> bool:
+        """Whether it also has its unit there, which may be in the head of a column."""
+        return self.has(number) and (
+            not number.unit
+            or (number.value, number.unit) in self._pairs
+            or number.unit in self._words
+        )
+
+    def _is_there(self, value: Decimal, unit: str) -> bool:
+        pairs = self._pairs
+        return (
+            (value, unit) in pairs or (value, "") in pairs or (not unit and value in self._values)
+        )
 
 
 def _supported(text: str) -> Iterator[tuple[Decimal, str]]:

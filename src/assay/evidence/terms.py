@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from assay.analysis.asked import names_people
-from assay.analysis.conditions import conditions_in, short_names, stems
+from assay.analysis.conditions import conditions_in, in_medical_words, short_names, stems
 from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
 from assay.analysis.names import is_name
@@ -33,12 +33,12 @@ _WORD = re.compile(r"[^\W_]+(?:(?:[-\u2010\u2011'’.]|(?<=\d),(?=\d))[^\W_]+)*"
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ASKING_TEXT = """
-administer administered administration aim aims amount amounts analysis ask asked atc avoid
-baseline begin benefit benefits best bolus capsule capsules cause caused causes characteristics
-choice clinical code codes compare conclusion conclusions condition conditions confidence consent
-contain contained contains course cure daily data date define defined definition describe
-described design diagnosis disease document done duration effective effectiveness efficacy
-eligibility eligible endpoint endpoints enrolled enrollment estimate every exclude excluded
+above administer administered administration ago aim aims amount amounts analysis ask asked atc
+avoid baseline begin below benefit benefits best bolus capsule capsules cause caused causes
+characteristics choice clinical code codes compare conclusion conclusions condition conditions
+confidence consent contain contained contains course cure daily data date define defined definition
+describe described design diagnosis disease divided document done duration effective effectiveness
+efficacy eligibility eligible endpoint endpoints enrolled enrollment estimate every exclude excluded
 exclusion experience experienced explain finding findings first frequency frequently guideline
 guidelines half hazard hear hypothesis icd important improve improved incidence include included
 includes inclusion increase increased indicate information initial injection interval intervention
@@ -47,13 +47,13 @@ manage management max maximal mean means measure measured median mention mention
 min minimal monitor monitored monitoring monthly name names need needed needs objective observed
 occur occurred occurs odds outcome outcomes paper period phase pill pills point points posology
 possible prescribe prescribed prescribing present prevalence prevent primary program proportion
-protocol purpose question randomised randomized range ratio reason reasons recommend
-recommendation recommendations recruited reduce reduction regimen regimens relative report
-reporting require required requirements risk risks route safe safety schedule second secondary
-section see seen serious severe severity show showed shown shows sign significant signs single
-size specific standard state stated stop stopped strategy summary symptom symptoms syndrome table
-tables tablet tablets target targets test tested tests therapies toxicities toxicity twice typical
-value values weekly woman work works write yearly
+protocol purpose question randomised randomized range ratio reason reasons recommend recommendation
+recommendations recruited reduce reduction regimen regimens relative report reporting require
+required requirements risk risks route safe safety schedule second secondary section see seen
+serious severe severity show showed shown shows sign significant signs single size specific standard
+state stated stop stopped strategy summary symptom symptoms syndrome table tables tablet tablets
+target targets test tested tests therapies toxicities toxicity twice typical value values weekly
+woman work works write yearly
 """
 _ASKING = frozenset(base(word) for word in _ASKING_TEXT.split()) | OF_SECTIONS
 _PREPOSITIONS = frozenset(("about", "against", "for", "in", "of", "on", "with"))
@@ -118,7 +118,7 @@ _BETWEEN = 3  # words that may stand between those that belong together
 _BEGINNING = 6  # letters in which two forms of one word agree at least
 _ENDINGS_TEXT = """
 a ag age al ant ar ary at ate ated ation ct e eal ed ency ent er es est i ia iac ial ian iat iatr ic
-ical ies in ing ion is ist ity iv ive ization ize ous s sis tic tion um us xi y
+ical ies in ing ion is ist ity iv ive ization ize ous s sis t tic tion um us xi y
 """
 _ENDINGS = frozenset(("", *_ENDINGS_TEXT.split()))
 _INFLECTIONS_TEXT = """
@@ -196,10 +196,11 @@ def subject_terms(question: str) -> tuple[Term, ...]:
     """The terms that name what a question is about."""
     if language_of(question):  # whose small words are not known
         return ()
-    words = _words(question)
+    words = _words(in_medical_words(question))
     describes = sum(map(_is_content, words)) >= _DESCRIBING
     naming = _after(words, _ATTACHED) if describes else _naming(question, words)
-    return _terms(words, naming, describes=describes)
+    diseases = (at for at, word in enumerate(words) if is_name(word) and not is_drug(word))
+    return _terms(words, naming.union(diseases), describes=describes)
 
 
 def _words(question: str) -> list[str]:

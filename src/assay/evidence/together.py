@@ -39,6 +39,11 @@ IN_PASSING = frozenset({
 """Sections that name many things which a document is not about."""
 
 
+def is_in_passing(section_label: str) -> bool:
+    """Whether a section names many things which its document is not about."""
+    return section_of(section_label) in IN_PASSING
+
+
 @dataclass(frozen=True, slots=True)
 class Index:
     """What is known beyond the best passages.
@@ -97,7 +102,9 @@ def has_all(query: str, passages: Sequence[Passage], names: Sequence[Name] = ())
 def things_asked(query: str, others: Callable[[str], Sequence[str]]) -> tuple[Term, ...]:
     """All that a query names, each with its other names; empty where it describes something."""
     found = units(query)
-    return tuple(_with(unit, others) for unit in found) if len(found) <= SHORT else ()
+    # type 1 diabetes is one thing
+    things = [unit for unit in found if unit.kind is None or not unit.kind.number]
+    return tuple(_with(unit, others) for unit in found) if len(things) <= SHORT else ()
 
 
 def _with(unit: Term, others: Callable[[str], Sequence[str]]) -> Term:
@@ -125,7 +132,19 @@ def why_apart(
         absent = [one for one in asked if not _having([one], every)]
         together = "" if absent or len(asked) == 1 else " together"
         return f"nothing here is about {_listed(absent or asked)}{together}"
-    return "" if _having(diseases, every) else f"nothing here is about {_listed(diseases)}"
+    missing = [one for one in asked if _is_of_another_kind(one, best)]
+    if not _having(diseases, every):
+        missing = diseases
+    return f"nothing here is about {_listed(missing)}" if missing else ""
+
+
+def _is_of_another_kind(asked: Term, passages: Sequence[Passage]) -> bool:
+    """Whether passages speak of another kind than asked for: of type 2 only, where type 1 is."""
+    kind = asked.kind
+    if kind is None or not kind.number:
+        return False
+    texts = [text.lower() for one in passages for text in own_texts(one.chunk)]
+    return any(map(kind.another_in, texts)) and not any(map(kind.is_in, texts))
 
 
 def _not_written(asked: Term, best: Sequence[Passage], index: Index) -> str:
@@ -193,7 +212,7 @@ def _speaks_of(
 ) -> bool:
     """Whether a passage or its document does more than mention a disease in passing."""
     section = section_of(passage.chunk.section_label)
-    if section not in IN_PASSING or section in sections:
+    if not is_in_passing(section) or section in sections:
         return True
     text, names, heading = own_texts(passage.chunk)
     if disease.is_in(names) or disease.is_in(heading) or disease.count(text) > 1:

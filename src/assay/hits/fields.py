@@ -1,8 +1,8 @@
 """Where does each column of each line begin and end?
 
-Regular text has the same number of columns on every line and single blanks between them, and is
-split by array operations alone: find the blanks, and every so many of them make a row. Any other
-text is left to the careful reader (``trec_lines.py``).
+Regular text has no comments, the same number of columns on every line and single blanks between
+them, and is split by array operations alone: find the blanks, and every so many of them make a row.
+Any other text is left to the careful reader (``trec_lines.py``).
 """
 
 from __future__ import annotations
@@ -112,9 +112,11 @@ def cut(text: Text, columns: int) -> Lines | None:
         controls == lines
         and int(last[-1]) == text.size - 1
         and bool((content[last] == _LINE_END).all())
-        and content[0] != _COMMENT
-        and (_COMMENT_BYTE not in text.data or not (content[last[:-1] + 1] == _COMMENT).any())
     )
+    if regular and _COMMENT_BYTE in text.data:
+        begins = np.append(0, last[:-1] + 1)
+        # a column of one character, since blanks stand one by one
+        regular = not ((content[begins] == _COMMENT) & (ends[:, 0] == begins + 1)).any()
     return Lines(ends) if regular else None
 
 
@@ -133,14 +135,11 @@ _BLANKS = bytes.maketrans(b"\t\v\f\r", b"    ")
 
 
 def evened_out(data: bytes) -> bytes:
-    """One blank between columns, none around lines, no empty lines, no comments."""
+    """One blank between columns, none around lines, no empty lines."""
     data = b"\n" + data.translate(_BLANKS)
     while b"  " in data:
         data = data.replace(b"  ", b" ")
     data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n")
-    if b"\n#" in data:
-        kept = (line for line in data.split(b"\n") if not line.startswith(b"#"))
-        data = b"\n".join(kept)
     while b"\n\n" in data:
         data = data.replace(b"\n\n", b"\n")
     return data[1:]

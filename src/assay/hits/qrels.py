@@ -159,8 +159,7 @@ def _grade(query: str, doc: str, grade: Any) -> int:
 def qrels_from_text(data: bytes, name: str) -> Qrels | None:
     """The judgments of a text without a fault; None if only the careful reader can tell.
 
-    Compiled code takes any blanks, empty lines and comments as they are; for arrays they are evened
-    out first.
+    Compiled code takes any blanks and empty lines as they are; for arrays they are evened out.
     """
     data, form, doc = qrels_form(data)
     if not is_utf8(data):

@@ -13,8 +13,9 @@ import os
 import stat
 import sys
 import tempfile
+import threading
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 GZIP = b"\x1f\x8b"
+PIPE_WAIT_S = 10.0
 STEP = 1 << 20  # unpacked or spooled between two checks of the limits
 
 
@@ -121,9 +123,30 @@ def source(name: str | os.PathLike[str]) -> Source:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        return path.open("rb")
+        return _opened_pipe(path) if path.is_fifo() else path.open("rb")
     except OSError as problem:
         raise MissingFileError(f"{path} cannot be read: {_because(problem)}") from None
+
+
+def _opened_pipe(path: Path) -> IO[bytes]:
+    """A named pipe, once somebody writes to it: opening it waits for that, perhaps for ever."""
+    late = threading.Event()
+
+    def give_up() -> None:
+        late.set()
+        with suppress(OSError):  # whoever waits for a writer gets one
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+
+    timer = threading.Timer(PIPE_WAIT_S, give_up)
+    timer.start()
+    try:
+        stream = path.open("rb")
+    finally:
+        timer.cancel()
+    if late.is_set():
+        stream.close()
+        raise MissingFileError(f"nobody writes to the pipe {path}", hint="name a file")
+    return stream
 
 
 def _spool(stream: IO[bytes], name: str) -> IO[bytes]:

@@ -4,8 +4,9 @@ This is the careful reader: it looks at every line and reports the first bad one
 files on its own; for large ones it takes over where the fast reader gives up.
 
 Columns are separated by ASCII blanks only, as in trec_eval: a non-breaking space or U+2028 is part
-of an id. Blank lines and lines that start with ``#`` are ignored. All lines are parsed at once;
-only when that fails are they parsed one by one, to find the first bad one.
+of an id. Blank lines are ignored, and so are comments: a ``#`` with a blank after it, or alone.
+``#7`` is an id, as it is to trec_eval. All lines are parsed at once; only when that fails are they
+parsed one by one, to find the first bad one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from assay import limits
-from assay.errors import FormatError, LimitError
+from assay.errors import FormatError, InputError, LimitError
 
 RUN_FORM = "query Q0 document rank score tag"
 QRELS_FORM = "query 0 document grade"
@@ -23,6 +24,7 @@ BEIR_FORM = "query document grade"
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 UTF8_MARK = b"\xef\xbb\xbf"
+COMMENT = b"#"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class _Line:
         if there == wanted or (more and there > wanted):
             return
         hint = f"a line is: {form}"
+        if self.columns[0].startswith(COMMENT):
+            hint += "; a comment begins with # and a blank"
         if form == RUN_FORM and there == len(QRELS_FORM.split()):
             hint += "; is this a qrels file?"
         elif form == RUN_FORM and there > wanted:
@@ -114,7 +118,7 @@ def read_run_lines(
     if first_line == 1:
         _refuse_utf16(data, source)
         data = data.removeprefix(UTF8_MARK)
-    rows, lines = _rows(data, source, first_line)
+    rows, lines = _rows(data, source, first_line, RUN_FORM)
     if _sound(data, rows, RUN_FORM, more=extra_columns):
         scores = [row[4] for row in rows]
         try:
@@ -136,7 +140,7 @@ def read_qrels_lines(data: bytes, source: str) -> QrelsRows:
     """Parse the lines of a qrels file, TREC's four columns or BEIR's three with their header."""
     _refuse_utf16(data, source)
     data, form, doc = qrels_form(data)
-    rows, lines = _rows(data, source, 1)
+    rows, lines = _rows(data, source, 1, form)
     if _sound(data, rows, form):
         grades = [row[-1] for row in rows]
         try:
@@ -156,6 +160,17 @@ def read_qrels_lines(data: bytes, source: str) -> QrelsRows:
     raise AssertionError("every line is valid, and yet they were rejected")
 
 
+def column(text: str, *, first: bool = False) -> str:
+    """An id as a column of a TREC file, the ``first`` of a line or a later one."""
+    data = text.encode()
+    if data.split() != [data] or b"\0" in data or (first and data == COMMENT):
+        raise InputError(
+            f"the id {text!r:.80} cannot stand in a TREC file",
+            hint="a column holds no blanks, and the first of a line is not '#': write JSON",
+        )
+    return text
+
+
 def _refuse_utf16(data: bytes, source: str) -> None:
     if data[:2] in UTF16_MARKS:
         raise FormatError("the file is UTF-16", source=source, line=1, hint="save it as UTF-8")
@@ -169,17 +184,38 @@ def qrels_form(data: bytes) -> tuple[bytes, str, int]:
     return b"\n" + data.partition(b"\n")[2], BEIR_FORM, 1
 
 
-def _rows(data: bytes, source: str, first_line: int) -> tuple[list[list[bytes]], list[int]]:
+def _rows(
+    data: bytes, source: str, first_line: int, form: str
+) -> tuple[list[list[bytes]], list[int]]:
     """The lines that are not ignored, split into columns, and their numbers."""
     refuse_long_lines(data, source, first_line)
     rows = list(map(bytes.split, data.split(b"\n")))
     if rows and not rows[-1]:
         rows.pop()  # what follows the last newline
     lines = list(range(first_line, first_line + len(rows)))
-    if all(rows) and b"#" not in data:
+    if all(rows) and COMMENT not in data:
         return rows, lines
-    kept = [at for at, row in enumerate(rows) if row and not row[0].startswith(b"#")]
+    for row, number in zip(rows, lines, strict=True):
+        if row and row[0] == COMMENT and _reads_as_a_row(row, form):
+            raise FormatError(
+                "a comment, or a row of a query with the id '#'?",
+                source=source,
+                line=number,
+                hint="give the query another id, or the comment other words",
+            )
+    kept = [at for at, row in enumerate(rows) if row and row[0] != COMMENT]
     return [rows[at] for at in kept], [lines[at] for at in kept]
+
+
+def _reads_as_a_row(row: list[bytes], form: str) -> bool:
+    """Whether a line that begins with ``#`` would be a row of the query ``#``."""
+    if len(row) != len(form.split()):
+        return False
+    try:
+        _finite(row[4] if form == RUN_FORM else row[-1])
+    except ValueError:
+        return False
+    return True
 
 
 def _sound(data: bytes, rows: list[list[bytes]], form: str, *, more: bool = False) -> bool:

@@ -1,22 +1,21 @@
 """Which chunks contain the query's words?
 
-BM25 (k1 1.2, b 0.75) by tantivy over three fields: ``body`` is title and text together, ``title``
-adds a quarter, ``forms`` are names and codes written as one word (``analysis/words.py``). The words
-are cut before tantivy sees them, so that every engine has the same ones.
+BM25 (Robertson and Zaragoza 2009; k1 1.2, b 0.75) over the postings of every segment
+(``index/words.py``), in the fields that ``analysis/query.py`` weighs: ``body`` is title and text
+together, ``title`` adds a quarter, ``forms`` are names and codes written as one word. Document
+frequencies and average lengths are those of the chunks that exist, whatever was deleted.
 
-A generation is a folder of its own. The next one starts as hard links to it (or copies, on a file
-system without links), since tantivy never changes a segment's files, and adds and deletes from
-there: statistics stay global, and readers of the old folder are not affected. Deleted chunks count
-in document frequencies until the index is compacted.
+    score = sum over terms of  weight * idf * (k1 + 1) * tf / (tf + k1 * (1 - b + b * dl / avgdl))
+    idf   = ln(1 + (N - df + 1/2) / (df + 1/2))
 """
 
 from __future__ import annotations
 
-import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -37,111 +36,86 @@ from assay.analysis.query import (
 )
 from assay.analysis.words import analyse
 from assay.cache import Cache
-from assay.durable import share_file
-from assay.errors import CorruptError
+from assay.index.columns import Columns
+from assay.index.top import best_rows
+from assay.index.words import Block, Floats, Ordinals, Wanted, open_words, write_words
 from assay.model.arrays import BoolArray, IntArray
-from assay.model.conditions import Condition, terms_of
-from assay.model.document import Chunk, KeyedChunk
-from assay.model.query import Filters, Hit, best_hits, filter_values
+from assay.model.document import Chunk
+from assay.model.query import Filters, Hit, best_hits
 
 NAME = "bm25"
-WORDS = 3  # how words are cut and stored; 1 was tantivy's own way, 2 had no facts
-FACTS = "facts"
-PRE_CUT = "words"
-HEAP_BYTES = 128 << 20
+WORDS = 4  # how words are cut and stored; up to 3 another library kept them
+K1, B = 1.2, 0.75
+EVERYTHING = Filters()
+
+Allowed = Callable[[Filters], Sequence[BoolArray | None]]
 
 
-@cache
-def _splitter() -> Any:
-    """Texts arrive as words with blanks between."""
-    from tantivy import TextAnalyzerBuilder, Tokenizer
-
-    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
-
-
-@cache
-def schema() -> Any:
-    """The schema: ``key`` identifies the chunk; filter fields are indexed unanalysed."""
-    from tantivy import SchemaBuilder
-
-    builder = SchemaBuilder()
-    builder.add_integer_field("key", indexed=True, fast=True)
-    for field in FIELDS:
-        kept = "freq" if field in (FORMS, IDS) else "position"
-        builder.add_text_field(field, tokenizer_name=PRE_CUT, index_option=kept)
-    for field in filter_values(Chunk("", "", "")):
-        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field(FACTS, tokenizer_name="raw", index_option="basic")
-    return builder.build()
-
-
-def word_fields(chunk: Chunk) -> dict[str, str]:
-    """The words of a chunk by field, with blanks between: the same for every engine."""
+def words_of(chunk: Chunk) -> dict[str, Sequence[str]]:
+    """The words of a chunk by field: the same for every engine."""
     title, text = analyse(chunk.title), analyse(chunk.text)
     named = chunk.metadata.get("names", ())
     names = analyse("\n".join(map(str, named)) if isinstance(named, tuple) else str(named))
-    codes = codes_of(chunk.doc_id, chunk.chunk_id, chunk.title, chunk.metadata)
     return {
-        BODY: " ".join((*title.terms, *text.terms)),
-        TITLE: " ".join(title.terms),
-        FORMS: " ".join((*title.forms, *text.forms)),
-        NAMES: " ".join((*title.terms, *names.terms)),
-        IDS: " ".join(codes),
+        BODY: (*title.terms, *text.terms),
+        TITLE: title.terms,
+        FORMS: (*title.forms, *text.forms),
+        NAMES: (*title.terms, *names.terms),
+        IDS: tuple(codes_of(chunk.doc_id, chunk.chunk_id, chunk.title, chunk.metadata)),
     }
 
 
-def write(
-    folder: Path,
-    base: Path | None,
-    batches: Iterable[Sequence[KeyedChunk]],
-    dead: Sequence[int] = (),
-) -> None:
-    """Fill ``folder`` with the content of ``base``, minus the dead keys, plus the chunks."""
-    from tantivy import Document, Index
+def write(folder: Path, chunks: Iterable[Chunk | None]) -> None:
+    """Write the words of a segment's rows; None is one that no longer exists."""
+    write_words(folder, ({} if chunk is None else words_of(chunk) for chunk in chunks))
 
-    folder.mkdir(parents=True)
-    if base is not None:
-        for path in base.iterdir():
-            if not path.name.endswith(".lock"):
-                share_file(path, folder / path.name)
-    index = Index(schema(), path=str(folder))
-    index.register_tokenizer(PRE_CUT, _splitter())
-    writer = index.writer(HEAP_BYTES, 1)
-    for key in dead:
-        writer.delete_documents_by_term("key", key)
-    for batch in batches:
-        for row in batch:
-            chunk = row.chunk
-            facts = terms_of(chunk.metadata)
-            document = Document(**word_fields(chunk), **filter_values(chunk), **{FACTS: facts})
-            document.add_integer("key", row.key)
-            writer.add_document(document)
-    writer.commit()
-    writer.wait_merging_threads()
-    for lock in folder.glob("*.lock"):
-        lock.unlink()
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A block of a segment; ``alive`` is None if nothing in it was deleted."""
+
+    block: Block
+    segment: int
+    keys: IntArray
+    chunk_ids: Sequence[str]
+    alive: BoolArray | None
+
+    def of(self, masks: Sequence[BoolArray | None]) -> BoolArray | None:
+        """The rows of this block in masks over segments."""
+        mask = masks[self.segment]
+        return None if mask is None else mask[self.block.first : self.block.first + self.block.size]
+
+
+def parts_of(
+    folders: Iterable[Path], segments: Sequence[tuple[Columns, BoolArray | None]]
+) -> Iterator[Part]:
+    """The blocks of every segment, opened."""
+    for number, (folder, (columns, alive)) in enumerate(zip(folders, segments, strict=True)):
+        for block in open_words(folder, len(columns.keys)):
+            part = slice(block.first, block.first + block.size)
+            here = None if alive is None else alive[part]
+            whole = here is None or here.all()
+            yield Part(
+                block, number, columns.keys[part], columns.chunk_ids[part], None if whole else here
+            )
 
 
 class Bm25:
-    """The component over one generation's folder."""
+    """The component over the blocks of one generation."""
 
     name = NAME
 
-    def __init__(
-        self,
-        folder: Path,
-        chunk_ids: dict[int, str],
-        terms: Callable[[Condition], Sequence[str]] = lambda condition: (),
-    ) -> None:
-        """Open it; ``terms`` are the facts that a condition names."""
-        self._terms = terms
-        try:
-            self._searcher = _searcher(folder)
-        except ValueError as problem:  # tantivy raises this for any file it cannot read
-            writable = os.access(folder, os.W_OK)
-            hint = "assay index rebuild" if writable else "make it writable: a lock is kept in it"
-            raise CorruptError(f"{folder} cannot be opened: {problem}", hint=hint) from None
-        self._chunk_ids = chunk_ids
+    def __init__(self, parts: Sequence[Part], allowed: Allowed) -> None:
+        """Over these blocks; ``allowed`` are the rows of each segment that pass a filter."""
+        self._parts = parts
+        self._allowed = allowed
+        alive = (one.block.size if one.alive is None else int(one.alive.sum()) for one in parts)
+        self._size = sum(alive)
+        totals = np.zeros(len(FIELDS), dtype=np.int64)
+        for one in parts:
+            totals += one.block.totals(one.alive)
+        averages = np.maximum(totals, 1) / max(1, self._size)
+        self._values = [one.block.values(averages, K1, B) for one in parts]
         self._having: Cache[str, IntArray] = Cache(limits.MAX_CACHED_WORDS)
         self._frequency: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
 
@@ -150,31 +124,52 @@ class Bm25:
         asked = self._asked(query)
         if not asked.weights or k < 1:
             return []
-        wanted = _query(asked, filters or Filters(), self._terms)
-        limit = k + 16
-        while True:
-            found = self._searcher.search(wanted, limit, count=False).hits
-            settled = len(found) < limit or found[-1][0] < found[k - 1][0]
-            if settled or limit >= self._searcher.num_docs:
-                break
-            limit *= 4
-        keys = self._keys(found)
-        ids = self._chunk_ids
-        hits = (Hit(key, ids[key], score) for (score, _), key in zip(found, keys, strict=True))
+        wanted = Wanted(asked.weights)
+        places = [one.block.find(wanted) for one in self._parts]
+        factors = self._factors(wanted, places, [*asked.weights.values()])
+        allowed = self._allowed(filters or EVERYTHING)
+        hits: list[Hit] = []
+        for one, found, values in zip(self._parts, places, self._values, strict=True):
+            scores = one.block.scores(wanted, found, factors, values)
+            mask = _both(one.of(allowed), self._meeting(one, asked))
+            if mask is not None:
+                scores *= mask  # as if they had none of the words
+            rows = best_rows(scores, k, floor=0.0)
+            ids = map(one.chunk_ids.__getitem__, rows.tolist())
+            hits += map(Hit, one.keys[rows].tolist(), ids, scores[rows].tolist())
         return best_hits(hits, k)
+
+    def _factors(
+        self, wanted: Wanted, places: Sequence[Ordinals], weights: Sequence[float]
+    ) -> Floats:
+        """What a term of these weights counts before its value in a row."""
+        df = self._counted(wanted, places)
+        idf = np.log1p((self._size - df + 0.5) / (df + 0.5))
+        found: Floats = (np.array(weights) * idf * (K1 + 1)).astype(np.float32)
+        return found
+
+    def _counted(self, wanted: Wanted, places: Sequence[Ordinals]) -> IntArray:
+        """The number of chunks that have each term."""
+        df = np.zeros(len(wanted), dtype=np.int64)
+        for one, found in zip(self._parts, places, strict=True):
+            df += one.block.frequency(found, one.alive)
+        return df
 
     def terms(self, query: str, keys: Sequence[int]) -> dict[int, dict[str, float]]:
         """What each term of the query adds to the score of each chunk; they sum to the score."""
-        from tantivy import Occur, Query
-
         found: dict[int, dict[str, float]] = {key: {} for key in keys}
-        among = Query.const_score_query(Query.term_set_query(schema(), "key", [*keys]), 0.0)
-        for (field, term), weight in self._asked(query).weights.items():
-            one = _weighted(Query.term_query(schema(), field, term, "freq"), weight)
-            wanted = Query.boolean_query([(Occur.Must, one), (Occur.Must, among)])
-            hits = self._searcher.search(wanted, max(1, len(keys)), count=False).hits
-            for (score, _), key in zip(hits, self._keys(hits), strict=True):
-                found[key][term] = found[key].get(term, 0.0) + score
+        weights = self._asked(query).weights
+        wanted = Wanted(weights)
+        places = [one.block.find(wanted) for one in self._parts]
+        factors = self._factors(wanted, places, [*weights.values()]).tolist()
+        for one, ordinals, values in zip(self._parts, places, self._values, strict=True):
+            for row in np.flatnonzero(np.isin(one.keys, [*keys])).tolist():
+                shares = found[int(one.keys[row])]
+                for (_, term), field, ordinal, factor in zip(
+                    wanted.terms, wanted.fields, ordinals.tolist(), factors, strict=True
+                ):
+                    if share := one.block.share(ordinal, row, values[field]):
+                        shares[term] = shares.get(term, 0.0) + share * factor
         return found
 
     def nowhere(self, query: str) -> tuple[str, ...]:
@@ -188,49 +183,54 @@ class Bm25:
 
     def holding(self, query: str, keys: Sequence[int]) -> set[int]:
         """Those of the chunks that have what the query says must be there."""
-        from tantivy import Occur, Query
-
-        among = Query.term_set_query(schema(), "key", [*keys])
-        wanted = Query.boolean_query([(Occur.Must, among), *_conditions(self._asked(query))])
-        return {*self._keys(self._searcher.search(wanted, max(1, len(keys)), count=False).hits)}
+        asked = self._asked(query)
+        found: set[int] = set()
+        for one in self._parts:
+            mask = _alive(one, np.isin(one.keys, [*keys]))
+            if (meeting := self._meeting(one, asked)) is not None:
+                mask &= meeting
+            found.update(one.keys[mask].tolist())
+        return found
 
     def exact(self, query: str) -> list[int]:
         """The chunks with every code and number of the query; none where too many have them."""
-        from tantivy import Occur, Query
-
         codes = read(query).codes
         if not codes:
             return []
-        wanted = Query.boolean_query([(Occur.Must, _clause(one)) for one in codes])
-        most = most_exact(self._searcher.num_docs)
-        found = self._searcher.search(wanted, most + 1, count=False).hits
-        return [] if len(found) > most else self._keys(found)
+        found = self._keys([[code] for code in codes])
+        return [] if len(found) > most_exact(self._size) else found.tolist()
 
     def identified(self, code: str, k: int) -> list[int]:
         """The first k chunks that this identifier stands for."""
-        from tantivy import Query
-
-        wanted = Query.term_query(schema(), IDS, code, "freq")
-        return sorted(self._keys(self._searcher.search(wanted, k, count=False).hits))
+        keys: list[int] = self._keys([[Clause((code,), (), code, IDS)]]).tolist()
+        return keys[:k]
 
     def counts(self, terms: Sequence[str]) -> dict[str, int]:
-        """How many chunks have each term, also as a part of a name; deleted ones included."""
-        count = self._searcher.doc_freq
-        return {
-            term: max(count(BODY, term), count(FORMS, term), count(IDS, term)) for term in terms
-        }
+        """How many chunks have each term, also as a part of a name."""
+        fields = (BODY, FORMS, IDS)
+        wanted = Wanted((field, term) for term in terms for field in fields)
+        df = self._counted(wanted, [one.block.find(wanted) for one in self._parts])
+        most = df.reshape(len(terms), len(fields)).max(axis=1, initial=0)
+        return dict(zip(terms, most.tolist(), strict=True))
 
     def similar(self, term: str) -> tuple[str, int] | None:
         """The term that is most like one that no chunk has, and a chunk that has it."""
-        from tantivy import Query
-
-        count = partial(self._searcher.doc_freq, BODY)
-        best = nearest(term, count, lambda start: self._searcher.terms_with_prefix(BODY, start))
+        best = nearest(term, partial(self._count, BODY), partial(self._beginning, BODY))
         if best is None:
             return None
-        wanted = Query.term_query(schema(), BODY, best, "freq")
-        keys = self._keys(self._searcher.search(wanted, 1, count=False).hits)
-        return (best, keys[0]) if keys else None
+        keys = self._keys([[Clause((best,), (), best)]])
+        return (best, int(keys[0])) if len(keys) else None
+
+    def _count(self, field: str, term: str) -> int:
+        wanted = Wanted([(field, term)])
+        return int(self._counted(wanted, [one.block.find(wanted) for one in self._parts])[0])
+
+    def _beginning(self, field: str, start: str) -> Iterable[tuple[str, int]]:
+        found: defaultdict[str, int] = defaultdict(int)
+        for one in self._parts:
+            for term, count in one.block.beginning(field, start, one.alive):
+                found[term] += count
+        return found.items()
 
     def _asked(self, query: str) -> Asked:
         """The query without conditions that nothing meets."""
@@ -240,17 +240,32 @@ class Bm25:
         return asked._replace(must=tuple(filter(self._somewhere, asked.must)))
 
     def _somewhere(self, group: Sequence[Clause]) -> bool:
-        return bool(self._searcher.search(_any_of(group), 1, count=False).hits)
+        return any(_alive(one, _any_of(one, group)).any() for one in self._parts)
 
-    def _keys(self, found: Sequence[tuple[float, Any]]) -> list[int]:
-        keys: list[int] = self._searcher.fast_field_values("key", [where for _, where in found])
-        return keys
+    def _keys(self, groups: Sequence[Sequence[Clause]]) -> IntArray:
+        """The keys of chunks that have one clause of each group, ascending."""
+        found = []
+        for one in self._parts:
+            mask = _any_of(one, groups[0])
+            for group in groups[1:]:
+                mask &= _any_of(one, group)
+            found.append(one.keys[_alive(one, mask)])
+        return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
+
+    def _meeting(self, part: Part, asked: Asked) -> BoolArray | None:
+        """The rows with what must be there, and without what must not; None if all are."""
+        mask: BoolArray | None = None
+        for group in asked.must:
+            mask = _both(mask, _any_of(part, group))
+        if asked.must_not:
+            mask = _both(mask, ~_any_of(part, asked.must_not))
+        return mask
 
     def frequency(self, word: str) -> int:
-        """The number of chunks that have this word, deleted ones included."""
+        """The number of chunks that have this word."""
         known = self._frequency.get(word)
         if known is None:
-            known = frequency_of(word, self.counts, self._searcher.num_docs)
+            known = frequency_of(word, self.counts, self._size)
             self._frequency.put(word, known)
         return known
 
@@ -263,21 +278,12 @@ class Bm25:
             return np.ones(len(keys), dtype=np.bool_)
         those = self._having.get(word)
         if those is None:
-            those = self._look_up(word)
+            those = self._keys([[clause] for clause in clauses_of(word)])
             self._having.put(word, those)
         if not len(those):
             return np.zeros(len(keys), dtype=np.bool_)
         found: BoolArray = those.take(np.searchsorted(those, keys), mode="clip") == keys
         return found
-
-    def _look_up(self, word: str) -> IntArray:
-        from tantivy import Occur, Query
-
-        parts = [(Occur.Must, _clause(one)) for one in clauses_of(word)]
-        wanted = Query.const_score_query(Query.boolean_query(parts), 1.0)
-        found = self._searcher.search(wanted, max(1, self._searcher.num_docs), count=False).hits
-        keys = self._searcher.fast_field_values("key", [address for _, address in found])
-        return np.sort(np.array(keys, dtype=np.int64))
 
 
 def frequency_of(word: str, counts: Callable[[Sequence[str]], Mapping[str, int]], size: int) -> int:
@@ -293,75 +299,25 @@ def clauses_of(word: str) -> list[Clause]:
     return [Clause((term,), (term,), term) for term in analyse(word).terms]
 
 
-def _searcher(folder: Path) -> Any:
-    from tantivy import Index
-
-    index = Index.open(str(folder))
-    index.register_tokenizer(PRE_CUT, _splitter())
-    index.config_reader("manual", 1)
-    index.reload()
-    return index.searcher()
-
-
-def _query(asked: Asked, filters: Filters, terms: Callable[[Condition], Sequence[str]]) -> Any:
-    from tantivy import Occur, Query
-
-    wanted = Query.boolean_query(
-        [
-            (Occur.Should, _weighted(Query.term_query(schema(), field, term, "freq"), weight))
-            for (field, term), weight in asked.weights.items()
-        ]
-    )
-    limits = [*_conditions(asked)]
-    limits += [
-        (
-            Occur.Must,
-            Query.const_score_query(Query.term_set_query(schema(), field, list(values)), 0.0),
-        )
-        for field, values in filters.active().items()
-    ]
-    for condition in filters.metadata:
-        having = Query.term_set_query(schema(), FACTS, [*terms(condition)])
-        occur = Occur.MustNot if condition.negated else Occur.Must
-        limits.append((occur, Query.const_score_query(having, 0.0)))
-    return Query.boolean_query([(Occur.Must, wanted), *limits]) if limits else wanted
+def _any_of(part: Part, group: Sequence[Clause]) -> BoolArray:
+    """The rows that have one of the clauses: words that stand together, or a form of them."""
+    block = part.block
+    mask = np.zeros(block.size, dtype=np.bool_)
+    for clause in group:
+        terms = Wanted((clause.field, term) for term in clause.terms)
+        mask[block.phrase(block.find(terms).tolist())] = True
+        if clause.field == BODY:
+            forms = Wanted((field, form) for form in clause.forms for field in (FORMS, BODY))
+            for ordinal in block.find(forms).tolist():
+                mask[block.rows(ordinal)] = True
+    return mask
 
 
-def _conditions(asked: Asked) -> Iterator[tuple[Any, Any]]:
-    """What a chunk must have, and must not."""
-    from tantivy import Occur, Query
-
-    for group in asked.must:
-        yield Occur.Must, Query.const_score_query(_any_of(group), 0.0)
-    for clause in asked.must_not:
-        yield Occur.MustNot, _clause(clause)
+def _alive(part: Part, rows: BoolArray) -> BoolArray:
+    return rows if part.alive is None else rows & part.alive
 
 
-def _any_of(group: Sequence[Clause]) -> Any:
-    from tantivy import Occur, Query
-
-    return Query.boolean_query([(Occur.Should, _clause(clause)) for clause in group])
-
-
-def _clause(clause: Clause) -> Any:
-    """Words that stand together, or a form that they have."""
-    from tantivy import Occur, Query
-
-    if len(clause.terms) == 1:
-        found = Query.term_query(schema(), clause.field, clause.terms[0], "freq")
-    else:
-        found = Query.phrase_query(schema(), clause.field, [*clause.terms])
-    if not clause.forms or clause.field != BODY:
-        return found
-    forms = [
-        (Occur.Should, Query.term_query(schema(), field, form, "freq"))
-        for form in clause.forms
-        for field in (FORMS, BODY)
-    ]
-    return Query.boolean_query([(Occur.Should, found), *forms])
-
-
-def _weighted(query: Any, weight: float) -> Any:
-    from tantivy import Query
-
-    return query if weight == 1.0 else Query.boost_query(query, weight)
+def _both(first: BoolArray | None, second: BoolArray | None) -> BoolArray | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first & second

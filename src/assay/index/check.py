@@ -23,7 +23,7 @@ DEPTH = 100
 def card(folder: Path, manifest: Manifest) -> dict[str, Any]:
     """Sizes, models and, if dense search is approximate, its measured recall."""
     parts = {
-        "bm25": [manifest.bm25] if manifest.bm25 else [],
+        "bm25": list(manifest.bm25),
         "segments": list(manifest.segments),
         "dead": [manifest.dead] if manifest.dead else [],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+import time
 from pathlib import Path
 
 from assay.errors import CorruptError
@@ -15,22 +15,34 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def describe(folder: Path, but: Collection[str] = ()) -> dict[str, list[int | str]]:
-    """The size and SHA-256 of every file in a folder, except ``but`` and lock files."""
+def describe(folder: Path) -> dict[str, list[int | str]]:
+    """The size and SHA-256 of every file in a folder."""
     return {
         path.name: [path.stat().st_size, digest(path)]
         for path in sorted(folder.iterdir())
-        if path.is_file() and not path.name.endswith(".lock") and path.name not in but
+        if path.is_file()
     }
 
 
+SETTLED_NS = 2_000_000_000
+"""Two writes within the grain of a file system's clock have one time; none is coarser than this."""
+
+
 def fingerprint(path: Path, checksum: int | str) -> str:
-    """A fingerprint that changes whenever a file is written, and its expected checksum."""
+    """A fingerprint that changes whenever a file is written, and its expected checksum.
+
+    Anybody may set the time of the last write back, but not that of the last change (``ctime``).
+    """
     try:
         found = path.stat()
     except FileNotFoundError:
         raise CorruptError(f"{path} is missing", hint="assay index rebuild") from None
-    return f"{checksum} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
+    return f"{checksum} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
+def is_settled(path: Path) -> bool:
+    """Whether the next write to a file would change its fingerprint."""
+    return abs(time.time_ns() - path.stat().st_ctime_ns) > SETTLED_NS
 
 
 def verify(path: Path, size: int | str, checksum: int | str) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -17,11 +19,13 @@ from assay.digests import digest_of
 from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError
 
-FORMAT = 2
-OLDEST = 1  # whose words were cut in another way; the next writer cuts them anew
+FORMAT = 3
+OLDEST = 1  # up to 2 the words were kept in another way; the next writer cuts them anew
 NAME = "MANIFEST.json"
+LOOK_AGAIN_S = 1.0
 
 Files: TypeAlias = dict[str, list[int | str]]
+Stamp: TypeAlias = tuple[int, int, int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +41,12 @@ class FileSet:
 class Manifest:
     """One generation. ``applied`` is the last change of the store that it includes.
 
-    ``words`` says how the words of ``bm25`` were cut (``index/bm25.py``).
+    ``bm25`` are the words of each segment, cut and kept as ``words`` says (``index/bm25.py``).
     """
 
     generation: int = 0
     applied: int = 0
-    bm25: FileSet | None = None
+    bm25: tuple[FileSet, ...] = ()
     segments: tuple[FileSet, ...] = ()
     dead: FileSet | None = None
     models: Mapping[str, str] = field(default_factory=dict)
@@ -52,7 +56,8 @@ class Manifest:
     @property
     def parts(self) -> tuple[FileSet, ...]:
         """Every folder of the generation."""
-        return tuple(part for part in (self.bm25, *self.segments, self.dead) if part is not None)
+        last = () if self.dead is None else (self.dead,)
+        return (*self.bm25, *self.segments, *last)
 
     @property
     def content(self) -> str:
@@ -72,13 +77,45 @@ def save(folder: Path, manifest: Manifest) -> None:
     write_atomically(folder / NAME, text.encode())
 
 
-def stamp(folder: Path) -> tuple[int, int, int] | None:
-    """What differs once another generation was written, without reading it."""
+def stamp(path: Path) -> Stamp:
+    """What differs once a file was written, without reading it; None if it is not there."""
     try:
-        found = (folder / NAME).stat()
+        found = path.stat()
     except OSError:  # whoever loads it says what is wrong
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+
+
+class Watch:
+    """What differs once another generation was written, or somebody wrote to files of this one.
+
+    So cheap that every search may ask: other files than the manifest are looked at once a second.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._manifest: Stamp = None
+        self._paths: list[Path] = []
+        self._files: tuple[Stamp, ...] = ()
+        self._looked = -math.inf
+
+    def __call__(self) -> tuple[Stamp, tuple[Stamp, ...]]:
+        """The present stamps of all files."""
+        manifest = stamp(self._folder / NAME)
+        now = time.monotonic()
+        if manifest != self._manifest or now - self._looked > LOOK_AGAIN_S:
+            if manifest != self._manifest:
+                self._paths = self._listed()
+            self._manifest, self._looked = manifest, now
+            self._files = tuple(map(stamp, self._paths))
+        return manifest, self._files
+
+    def _listed(self) -> list[Path]:
+        try:
+            parts = load(self._folder).parts
+        except StorageError:
+            return []
+        return [self._folder / part.folder / name for part in parts for name in part.files]
 
 
 def load(folder: Path) -> Manifest:
@@ -100,7 +137,7 @@ def load(folder: Path) -> Manifest:
         raise CorruptError(f"{path} is not readable", hint="assay index rebuild") from None
     if not isinstance(content, dict) or content.pop("checksum", None) != _checksum(content):
         raise CorruptError(f"{path} was damaged", hint="assay index rebuild")
-    if content.pop("format", None) not in (OLDEST, FORMAT):
+    if content.pop("format", None) not in range(OLDEST, FORMAT + 1):
         raise StorageError(f"{path} has another format than {FORMAT}", hint="assay index rebuild")
     try:
         return _manifest(content)
@@ -116,9 +153,9 @@ def _manifest(content: dict[str, Any]) -> Manifest:
     made = Manifest(
         **{
             **content,
-            "bm25": _part(content["bm25"]),
-            "segments": tuple(FileSet(**part) for part in content["segments"]),
-            "dead": _part(content["dead"]),
+            "bm25": _parts(content["bm25"]),
+            "segments": _parts(content["segments"]),
+            "dead": next(iter(_parts(content["dead"])), None),
         }
     )
     numbers = [made.generation, made.applied, made.words, *(part.rows for part in made.parts)]
@@ -151,8 +188,10 @@ def part_folders(folder: Path) -> list[Path]:
     ]
 
 
-def _part(content: dict[str, Any] | None) -> FileSet | None:
-    return None if content is None else FileSet(**content)
+def _parts(content: dict[str, Any] | list[dict[str, Any]] | None) -> tuple[FileSet, ...]:
+    """File sets as they are written: several, one or none."""
+    every = content if isinstance(content, list) else [] if content is None else [content]
+    return tuple(FileSet(**one) for one in every)
 
 
 def _checksum(content: dict[str, Any]) -> str:

@@ -22,8 +22,8 @@ from assay.cache import Cache
 from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError, UsageError
 from assay.index import manifest as manifests
-from assay.index.bm25 import WORDS, Bm25
-from assay.index.checksums import fingerprint, verify
+from assay.index.bm25 import WORDS, Bm25, parts_of
+from assay.index.checksums import fingerprint, is_settled, verify
 from assay.index.columns import Columns
 from assay.index.dense import VECTORS, Vectors
 from assay.index.facts import Facts, facts_of_rows, open_facts
@@ -32,7 +32,7 @@ from assay.index.sparse import STARTS, Postings
 from assay.index.top import best_rows
 from assay.index.vector_checks import checked_query, checked_sparse
 from assay.model.arrays import BoolArray
-from assay.model.conditions import Condition, term_of
+from assay.model.conditions import Condition
 from assay.model.document import ChunkLabels, MetadataValue
 from assay.model.query import Component, Filters, Hit, best_hits
 from assay.model.vectors import DenseEncoder, SparseEncoder, term_names
@@ -69,13 +69,13 @@ class Generation:
         self, folder: Path, manifest: Manifest, metadata: MetadataSource | None = None
     ) -> None:
         """Open it; ``metadata`` reads that of keys, for segments that were written without."""
-        if manifest.bm25 is not None and manifest.words != WORDS:
+        if manifest.bm25 and manifest.words != WORDS:
             raise StorageError(
                 "the words of this index were cut by another version of assay",
                 hint="assay index update cuts them anew",
             )
         self.manifest = manifest
-        dead = _dead_keys(folder, manifest)
+        dead = dead_keys(folder, manifest)
         self.segments = [
             _open_segment(folder / part.folder, part, dead) for part in manifest.segments
         ]
@@ -84,16 +84,15 @@ class Generation:
             self.chunk_ids |= dict(
                 zip(segment.columns.keys.tolist(), segment.columns.chunk_ids, strict=True)
             )
-        self._bm25 = (
-            None
-            if manifest.bm25 is None
-            else Bm25(folder / manifest.bm25.folder, self.chunk_ids, self.terms)
+        words = parts_of(
+            (folder / part.folder for part in manifest.bm25),
+            [(segment.columns, segment.alive) for segment in self.segments],
         )
+        self._bm25 = Bm25([*words], self.allowed) if manifest.bm25 else None
         self._stored_facts = [open_facts(folder / part.folder) for part in manifest.segments]
         self._metadata = metadata
         self._opening = threading.Lock()
         self._facts: list[Facts] | None = None
-        self._terms: Cache[Condition, list[str]] = Cache(MASKS)
         self._masks: Cache[tuple[Condition, ...], list[BoolArray]] = Cache(MASKS)
 
     def bm25(self) -> Component:
@@ -129,15 +128,6 @@ class Generation:
     def values(self, field: str) -> list[str]:
         """The distinct values of a field."""
         return sorted({value for one in self.facts for value in one.values.get(field, ())})
-
-    def terms(self, condition: Condition) -> list[str]:
-        """The facts that a condition names, as terms of the index of words."""
-        known = self._terms.get(condition)
-        if known is None:
-            field = condition.field
-            known = [term_of(field, value) for value in condition.fitting(self.values(field))]
-            self._terms.put(condition, known)
-        return known
 
     def allowed(self, filters: Filters) -> list[BoolArray | None]:
         """The rows of each segment that may be returned; None if all may."""
@@ -327,10 +317,7 @@ def open_generation(
 
 
 def _refuse_removed(folder: Path, manifest: Manifest) -> None:
-    """Check that all files still existed when the last one was opened.
-
-    tantivy opens a segment whose position file is missing as one without positions and fails later.
-    """
+    """Check that all files still existed when the last one was opened."""
     for part in manifest.parts:
         for name, (_, checksum) in part.files.items():
             fingerprint(folder / part.folder / name, checksum)
@@ -344,9 +331,12 @@ def verify_once(folder: Path, manifest: Manifest) -> None:
     for part in manifest.parts:
         for name, (size, checksum) in part.files.items():
             path = folder / part.folder / name
-            now.append(fingerprint(path, checksum))
-            if now[-1] not in known:
+            found = fingerprint(path, checksum)
+            settled = is_settled(path)  # before it is read
+            if found not in known:
                 verify(path, size, checksum)
+            if settled:
+                now.append(found)
     if known != {*now}:
         # a read-only folder is verified each time
         with contextlib.suppress(StorageError):
@@ -362,7 +352,8 @@ def _verified(stamp: Path) -> frozenset[str]:
         return frozenset()
 
 
-def _dead_keys(folder: Path, manifest: Manifest) -> NDArray[np.int64]:
+def dead_keys(folder: Path, manifest: Manifest) -> NDArray[np.int64]:
+    """The keys of chunks that were deleted since their segments were written."""
     if manifest.dead is None:
         return np.zeros(0, dtype=np.int64)
     keys: NDArray[np.int64] = np.load(folder / manifest.dead.folder / DEAD, allow_pickle=False)

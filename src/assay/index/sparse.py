@@ -75,6 +75,14 @@ class Postings:
             scores[self._rows[part]] += self._weights[part] * factor
         return scores
 
+    def vectors(self) -> list[SparseVector]:
+        """The vectors that these are the postings of."""
+        order = np.argsort(self._rows, kind="stable")
+        terms = np.repeat(np.arange(len(self._starts) - 1, dtype=np.int32), np.diff(self._starts))
+        ends = np.cumsum(np.bincount(self._rows, minlength=self._count))[:-1]
+        split = (np.split(one[order], ends) for one in (terms, np.asarray(self._weights)))
+        return [SparseVector(*both) for both in zip(*split, strict=True)]
+
     def weight(self, term: int, row: int) -> float:
         """The weight of a term in a row; 0 where the row does not have it."""
         start, end = self._starts[term : term + 2]

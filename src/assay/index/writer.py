@@ -8,34 +8,35 @@ manifest. A crash before that leaves files that no manifest lists; the next writ
 from __future__ import annotations
 
 import contextlib
-import filecmp
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.durable import is_unfinished, refusal, storing, sync_files, sync_folder
 from assay.errors import StorageError
 from assay.index import bm25
 from assay.index import manifest as manifests
 from assay.index.checksums import describe
-from assay.index.columns import write_columns
-from assay.index.dense import write_dense
+from assay.index.columns import Columns, write_columns
+from assay.index.dense import VECTORS, Vectors, write_dense
 from assay.index.facts import facts_of_rows
 from assay.index.lock import write_lock
-from assay.index.manifest import Files, FileSet, Manifest
+from assay.index.manifest import FileSet, Manifest
 from assay.index.origin import Origin, is_foreign, origin_of
-from assay.index.reader import DEAD, verify_once
-from assay.index.sparse import write_sparse
+from assay.index.reader import DEAD, dead_keys, verify_once
+from assay.index.sparse import STARTS, Postings, write_sparse
 from assay.index.vector_checks import checked_matrix, checked_sparse
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.vectors import DenseMatrix, SparseVector
 
 SEGMENT_ROWS = 100_000
+MERGED_ROWS = 10_000  # segments of up to this many rows are joined with new ones
 GRAPH_FROM_ROWS = 200_000  # up to this many chunks in total, dense search is exact
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, in all
@@ -49,6 +50,9 @@ class ChunkSource(Origin, Protocol):
 
     def removed_since(self, seq: int, until: int) -> list[int]:
         """Keys that existed at ``seq`` and are gone at ``until``."""
+
+    def chunks_by_key(self, keys: Sequence[int]) -> Mapping[int, Chunk]:
+        """The chunks with these keys."""
 
 
 Both: TypeAlias = Callable[[list[str]], tuple[DenseMatrix, list[SparseVector]]]
@@ -113,8 +117,7 @@ def update(
         removed = source.removed_since(current.applied, until)
         added = [row for page in source.added_since(current.applied, until) for row in page]
         work = _Work(folder, current, encoders, progress, graph_from_rows)
-        whole = source if outdated(current) else None
-        manifest = work.write(added, removed, until, origin_of(source, until), whole)
+        manifest = work.write(source, added, removed, until)
         manifests.save(folder, manifest)
         return manifest
 
@@ -125,14 +128,14 @@ def cut_words_anew(folder: Path, source: ChunkSource) -> None:
         current = manifests.load(folder)
         if outdated(current):
             verify_once(folder, current)
-            words = _Work(folder, current, Encoders(), None, 0).words(source, current.applied)
+            words = _Work(folder, current, Encoders(), None, 0).words_anew(source)
             sync_folder(folder)
             manifests.save(folder, current.next(bm25=words, words=bm25.WORDS))
 
 
 def outdated(manifest: Manifest) -> bool:
     """Whether the words were cut by an older version."""
-    return manifest.bm25 is not None and manifest.words != bm25.WORDS
+    return bool(manifest.bm25) and manifest.words != bm25.WORDS
 
 
 @contextmanager
@@ -166,6 +169,29 @@ def _largest_number(folder: Path) -> int:
     return max((int(number.split(".")[0]) for number in numbers if number[:1].isdigit()), default=0)
 
 
+class _Joined:
+    """What is taken over from small segments: their rows, and the vectors of each by key."""
+
+    def __init__(self, segments: int = 0) -> None:
+        self.segments = segments
+        self.keys: set[int] = set()
+        self.rows: list[KeyedChunk] = []
+        self.sparse: dict[int, SparseVector] = {}
+        self.dense: dict[int, NDArray[np.float32]] = {}
+
+    def take(self, folder: Path, part: FileSet, source: ChunkSource, gone: Collection[int]) -> None:
+        """Take over a segment, but for what is gone."""
+        keys = Columns(folder).keys.tolist()
+        self.keys.update(keys)
+        chunks = source.chunks_by_key([key for key in keys if key not in gone])
+        self.rows += [KeyedChunk(key, chunks[key]) for key in keys if key in chunks]
+        if STARTS in part.files:
+            self.sparse |= zip(keys, Postings(folder, part.rows).vectors(), strict=True)
+        if VECTORS in part.files:
+            vectors = Vectors(folder)
+            self.dense |= {key: vectors.row(at) for at, key in enumerate(keys)}
+
+
 class _Work:
     """One writer's new files."""
 
@@ -185,91 +211,116 @@ class _Work:
         self._graph_from = graph_from_rows
 
     def write(
-        self,
-        added: list[KeyedChunk],
-        removed: list[int],
-        until: int,
-        origin: dict[str, Any],
-        whole: ChunkSource | None,
+        self, source: ChunkSource, added: list[KeyedChunk], removed: list[int], until: int
     ) -> Manifest:
         """Write the next generation's files durably, and return the manifest that lists them.
 
-        With ``whole`` the words of everything are cut anew.
+        Words that were cut by an older version are cut anew. Small segments are joined with what is
+        new, and lose their dead rows.
         """
-        rows = sum(part.rows for part in self._current.segments) + len(added)
+        gone = {*removed, *dead_keys(self._folder, self._current).tolist()}
         segments = list(self._current.segments)
-        for start in range(0, len(added), SEGMENT_ROWS):
-            part = added[start : start + SEGMENT_ROWS]
-            segments.append(self._segment(start, part, graph=rows > self._graph_from))
-            self._progress("index", min(start + SEGMENT_ROWS, len(added)), len(added))
-        dead = self._dead(removed)
-        words = self.words(whole, until) if whole is not None else self._bm25(added, removed)
+        if outdated(self._current):
+            words, joined = list(self.words_anew(source)), _Joined()
+        else:
+            joined = self._joined(source, added, gone)
+            kept = len(segments) - joined.segments
+            segments, words = segments[:kept], list(self._current.bm25[:kept])
+        every = [*joined.rows, *added]
+        rows = sum(part.rows for part in segments) + len(every)
+        for start in range(0, len(every), SEGMENT_ROWS):
+            part = every[start : start + SEGMENT_ROWS]
+            words.append(self._words(len(words), [row.chunk for row in part]))
+            segments.append(self._segment(start, part, joined, graph=rows > self._graph_from))
+            self._progress("index", min(start + SEGMENT_ROWS, len(every)), len(every))
+        dead = self._dead(gone - joined.keys)
         sync_folder(self._folder)
         return self._current.next(
             applied=until,
-            bm25=words,
+            bm25=tuple(words),
             words=bm25.WORDS,
             segments=tuple(segments),
             dead=dead,
             models=self._encoders.models,
-            card={"rows": rows - (0 if dead is None else dead.rows), **origin},
+            card={"rows": rows - (0 if dead is None else dead.rows), **origin_of(source, until)},
         )
 
-    def _segment(self, start: int, rows: Sequence[KeyedChunk], *, graph: bool) -> FileSet:
+    def _joined(
+        self, source: ChunkSource, added: Sequence[KeyedChunk], gone: Collection[int]
+    ) -> _Joined:
+        """The last segments that are no larger than all that comes after them, if they are small.
+
+        So the number of segments grows with the logarithm of the number of updates. Keys ascend
+        within a segment.
+        """
+        parts: list[FileSet] = []
+        total, first = len(added), added[0].key if added else 0
+        for part in reversed(self._current.segments):
+            keys = Columns(self._folder / part.folder).keys
+            fits = total + part.rows <= SEGMENT_ROWS and part.rows <= min(MERGED_ROWS, total)
+            if not fits or keys[-1] >= first:
+                break
+            parts.append(part)
+            total, first = total + part.rows, keys[0]
+        found = _Joined(len(parts))
+        for part in reversed(parts):
+            found.take(self._folder / part.folder, part, source, gone)
+        return found
+
+    def _segment(
+        self, start: int, rows: Sequence[KeyedChunk], joined: _Joined, *, graph: bool
+    ) -> FileSet:
         folder = self._new(f"seg-{self._number:06d}.{start // SEGMENT_ROWS}")
         with storing(folder):
             write_columns(folder, rows)
             facts_of_rows(row.chunk.metadata for row in rows).save(folder)
-        texts = [passage(row.chunk) for row in rows]
+        new = [row for row in rows if row.key not in joined.keys]
+        texts = [passage(row.chunk) for row in new]
         made, weights = self._encoders.vectors(texts)
+        old = [row.key for row in rows[: len(rows) - len(new)]]
         if weights is not None:
             most = self._encoders.vocabulary
             sound = checked_sparse(weights, len(texts), most, self._encoders.sparse_model)
             with storing(folder):
-                write_sparse(folder, sound, most)
+                write_sparse(folder, [*(joined.sparse[key] for key in old), *sound], most)
         if made is not None:
             vectors = checked_matrix(made, len(texts), self._encoders.dense_model)
             with _writing(folder):
-                write_dense(folder, vectors, graph=graph)
+                kept = [joined.dense[key][np.newaxis] for key in old]
+                write_dense(folder, np.concatenate([*kept, vectors]), graph=graph)
         return _finished(folder, len(rows))
 
-    def _dead(self, removed: list[int]) -> FileSet | None:
-        before = self._current.dead
-        if not removed:
-            return before
-        keys = np.array(sorted(removed), dtype=np.int64)
-        if before is not None:
-            old = np.load(self._folder / before.folder / DEAD, allow_pickle=False)
-            keys = np.union1d(keys, old)
+    def _dead(self, gone: Collection[int]) -> FileSet | None:
+        keys = np.array(sorted(gone), dtype=np.int64)
+        if np.array_equal(keys, dead_keys(self._folder, self._current)):
+            return self._current.dead
+        if not len(keys):
+            return None
         folder = self._new(f"dead-{self._number:06d}")
         with storing(folder):
             np.save(folder / DEAD, keys, allow_pickle=False)
         return _finished(folder, len(keys))
 
-    def _bm25(self, added: list[KeyedChunk], removed: list[int]) -> FileSet:
-        before = self._current.bm25
-        folder = self._folder / f"bm25-{self._number:06d}"
-        shutil.rmtree(folder, ignore_errors=True)
-        base = None if before is None else self._folder / before.folder
-        with _writing(folder):
-            bm25.write(folder, base, [added], removed)
-        return _finished(folder, len(added) + (before.rows if before else 0), before)
+    def _words(self, number: int, chunks: Sequence[Chunk | None]) -> FileSet:
+        folder = self._new(f"bm25-{self._number:06d}.{number}")
+        with storing(folder):
+            bm25.write(folder, chunks)
+        return _finished(folder, len(chunks))
 
-    def words(self, source: ChunkSource, until: int) -> FileSet:
-        """The words of every chunk that exists, without a base."""
-        folder = self._folder / f"bm25-{self._number:06d}"
-        shutil.rmtree(folder, ignore_errors=True)
-        count = 0
-
-        def pages() -> Iterator[list[KeyedChunk]]:
-            nonlocal count
-            for page in source.added_since(0, until):
-                count += len(page)
-                yield page
-
-        with _writing(folder):
-            bm25.write(folder, None, pages())
-        return _finished(folder, count)
+    def words_anew(self, source: ChunkSource) -> tuple[FileSet, ...]:
+        """The words of every segment that is there; chunks that no longer exist have none."""
+        pages = source.added_since(0, self._current.applied)
+        dead = {*dead_keys(self._folder, self._current).tolist()}
+        waiting: dict[int, Chunk] = {}
+        found = []
+        for number, part in enumerate(self._current.segments):
+            keys = Columns(self._folder / part.folder).keys.tolist()
+            missing = {*keys} - dead - waiting.keys()
+            while missing and (page := next(pages, None)) is not None:
+                waiting |= {row.key: row.chunk for row in page}
+                missing -= waiting.keys()
+            found.append(self._words(number, [waiting.pop(key, None) for key in keys]))
+        return tuple(found)
 
     def _new(self, name: str) -> Path:
         folder = self._folder / name
@@ -279,37 +330,18 @@ class _Work:
         return folder
 
 
-def _finished(folder: Path, rows: int, before: FileSet | None = None) -> FileSet:
-    """The file set of a folder, made durable.
-
-    A file shared with the previous file set keeps its checksum: computing it again would accept
-    damage that happened since.
-    """
+def _finished(folder: Path, rows: int) -> FileSet:
+    """The file set of a folder, made durable."""
     with storing(folder):
-        shared = {} if before is None else _shared(folder, before)
-        files = {**describe(folder, but=shared), **shared}
+        files = describe(folder)
         sync_files(folder / name for name in files)
         sync_folder(folder)
     return FileSet(folder.name, rows, dict(sorted(files.items())))
 
 
-def _shared(folder: Path, before: FileSet) -> Files:
-    """The files that a folder shares with the previous file set, as links or copies."""
-    base = folder.parent / before.folder
-    return {
-        name: stated
-        for name, stated in before.files.items()
-        if (folder / name).exists() and _same(folder / name, base / name)
-    }
-
-
-def _same(path: Path, other: Path) -> bool:
-    return path.samefile(other) or filecmp.cmp(path, other, shallow=False)
-
-
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Turn write errors into ours; tantivy raises ValueError, faiss RuntimeError."""
+    """Turn write errors into ours; faiss raises RuntimeError."""
     try:
         yield
     except (OSError, ValueError, RuntimeError) as problem:

@@ -163,8 +163,8 @@ class _Found:
 
     def __str__(self) -> str:
         named = (("id", self.id), ("text", " and ".join(self.text)), ("title", self.title))
-        first, *others = [f"the {what} {{}}{name}" for what, name in named if name]
-        return ", ".join([first.format("is "), *(other.format("") for other in others)])
+        (what, first), *others = [(what, name) for what, name in named if name]
+        return ", ".join([f"the {what} is {first}", *(f"the {one} {name}" for one, name in others)])
 
 
 def as_json(value: Any) -> Any:

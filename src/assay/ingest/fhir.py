@@ -97,10 +97,9 @@ def _resources(row: Row, location: FileLocation, address: str = "") -> Iterator[
     if not isinstance(entries, list):
         raise location.format_error("the entries of a bundle are no list")
     for entry in entries:
-        inner = entry.get("resource") if isinstance(entry, dict) else None
-        if isinstance(inner, dict):
-            place = entry.get("fullUrl")
-            yield from _resources(inner, location, place if isinstance(place, str) else "")
+        if isinstance(entry, dict) and isinstance(held := entry.get("resource"), dict):
+            at = entry.get("fullUrl")
+            yield from _resources(held, location, at if isinstance(at, str) else "")
 
 
 def _medicines(resources: list[tuple[Row, str]], location: FileLocation) -> dict[str, str]:

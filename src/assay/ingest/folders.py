@@ -63,12 +63,19 @@ def corpus_files(path: Path, suffixes: frozenset[str], watch: Watch) -> list[Pat
     return found
 
 
+def _leads_into(link: Path, root: Path) -> bool:
+    try:
+        return link.resolve(strict=True).is_relative_to(root)
+    except (OSError, RuntimeError):  # nowhere, or in a circle
+        return False
+
+
 def walk(folder: Path, watch: Watch) -> list[Path]:
     """Every regular, visible file below the folder; links that lead outside are skipped."""
     root = folder.resolve()
     found: list[Path] = []
     for file in _files(folder, watch):
-        if file.is_symlink() and not file.resolve().is_relative_to(root):
+        if file.is_symlink() and not _leads_into(file, root):
             watch.left_out(f"{file}: a link that leads out of the folder, skipped", file)
         elif file.is_file():
             found.append(file)

@@ -23,8 +23,9 @@ answer that failed.
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.measures.base import Definition, Family
@@ -32,7 +33,9 @@ from assay.measures.classification import MeasureValue
 from assay.model.answers import Answer, Expect, NumberCheck
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+
+    from assay.model.judges import JudgedAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class AnswerRecord:
     error, ``answer_failed`` that answering did, ``unasked`` that the run was cut short before it.
     ``known_citations`` are the cited ids that exist in the index the run was made with, and
     ``numbers`` what came of checking its numbers. ``number_expected``: a required string holds one
-    (``score_answers`` sees to it).
+    (``score_answers`` sees to it). ``judged`` is what a judge said of it, ``judging`` that the run
+    has a judge, and ``to_say`` that the test set knows what a right answer says.
     """
 
     query_id: str
@@ -58,85 +62,82 @@ class AnswerRecord:
     numbers: NumberCheck | None = None
     unasked: bool = False
     number_expected: bool = False
+    judged: JudgedAnswer | None = None
+    to_say: bool = False
+    judging: bool = False
+
+    @property
+    def said(self) -> Answer | None:
+        """The answer; None of one that failed."""
+        return None if self.failed or self.answer_failed or self.unasked else self.answer
+
+    @property
+    def counts(self) -> bool:
+        """Whether there is an answer to look at, or one that failed."""
+        return self.said is not None or self.failed or self.answer_failed or self.unasked
 
 
-def citation_coverage(records: Sequence[AnswerRecord]) -> MeasureValue:
-    """Share of grounded answers whose every citation resolves, and which have one."""
-    return _share(
-        answer is not None
-        and bool(answer.citations)
-        and r.known_citations.issuperset(answer.citations)
-        for r, answer in _answers(records)
-        if (r.expect is Expect.EVIDENCE if answer is None else answer.grounded)
-    ).or_because("no grounded answer was stored")
+def measure_answers(definition: Definition, records: Sequence[AnswerRecord]) -> MeasureValue:
+    """The mean over the answers that a measure applies to; None with the reason without any."""
+    values = tuple(value for _, value in values_of(definition, records))
+    if not values:
+        return MeasureValue(None, definition.without, n=0)
+    return MeasureValue(math.fsum(values) / len(values), n=len(values), values=values)
 
 
-def groundedness(records: Sequence[AnswerRecord]) -> MeasureValue:
-    """Share of answers with all required and no forbidden strings."""
-    return _share(
-        answer is not None and _holds(answer.text, r.must_contain, r.forbidden)
-        for r, answer in _answers(records)
-        if r.expect is not Expect.REFUSAL and (r.must_contain or r.forbidden)
-    ).or_because("no answered query configures must_contain or forbidden")
-
-
-def number_support(records: Sequence[AnswerRecord]) -> MeasureValue:
-    """Share of answers with numbers, all of which stand in a cited passage."""
-    return _share(
-        answer is not None and r.numbers is not None and not r.numbers.unsupported
-        for r, answer in _answers(records)
-        if (_expects_number(r) if answer is None else r.numbers is not None and r.numbers.stated)
-    ).or_because("no answer states a number that was checked")
-
-
-def _expects_number(record: AnswerRecord) -> bool:
-    return record.number_expected and record.expect is Expect.EVIDENCE
-
-
-def refusal_correctness(records: Sequence[AnswerRecord]) -> MeasureValue:
-    """Share of queries to refuse that were refused."""
-    return _share(
-        answer is not None and not answer.grounded
-        for r, answer in _answers(records)
-        if r.expect is Expect.REFUSAL
-    ).or_because("no query that should be refused has an answer")
-
-
-def _answers(records: Sequence[AnswerRecord]) -> Iterator[tuple[AnswerRecord, Answer | None]]:
-    """The records that count, with their answers; None for one that failed.
+def values_of(definition: Definition, records: Sequence[AnswerRecord]) -> list[tuple[str, float]]:
+    """The value of each answer that a measure applies to, with its query.
 
     Where nothing was answered and no answer failed, the system was not to answer.
     """
-    if not any(r.answer is not None or r.answer_failed for r in records):
-        return
-    for r in records:
-        if r.failed or r.answer_failed or r.unasked:
-            yield r, None
-        elif r.answer is not None:
-            yield r, r.answer
+    assert definition.answer is not None
+    records = [replace(one, judging=any(r.judged is not None for r in records)) for one in records]
+    to_answer = any(r.answer is not None or r.answer_failed for r in records)
+    if definition.needs_answers and not to_answer:
+        return []
+    return [
+        (r.query_id, float(value))
+        for r in records
+        if (r.counts or not definition.needs_answers)
+        and (value := definition.answer(r)) is not None
+    ]
 
 
-def empty_result_rate(records: Sequence[AnswerRecord]) -> MeasureValue:
-    """Share of queries with zero results."""
-    return _share(r.results == 0 for r in records if not r.failed).or_because("no query was run")
+def citation_coverage(r: AnswerRecord) -> bool | None:
+    """Whether a grounded answer has citations, all of which resolve."""
+    if not (r.expect is Expect.EVIDENCE if r.said is None else r.said.grounded):
+        return None
+    return (
+        r.said is not None
+        and bool(r.said.citations)
+        and r.known_citations.issuperset(r.said.citations)
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Share:
-    yes: int
-    of: int
-
-    def or_because(self, reason: str) -> MeasureValue:
-        return (
-            MeasureValue(self.yes / self.of, n=self.of)
-            if self.of
-            else MeasureValue(None, reason, n=0)
-        )
+def groundedness(r: AnswerRecord) -> bool | None:
+    """Whether an answer has all required and no forbidden strings."""
+    if r.expect is Expect.REFUSAL or not (r.must_contain or r.forbidden):
+        return None
+    return r.said is not None and _holds(r.said.text, r.must_contain, r.forbidden)
 
 
-def _share(items: Iterable[bool]) -> _Share:
-    flags = list(items)
-    return _Share(sum(flags), len(flags))
+def number_support(r: AnswerRecord) -> bool | None:
+    """Whether all numbers of an answer stand in a cited passage."""
+    if r.said is None:
+        return False if r.number_expected and r.expect is Expect.EVIDENCE else None
+    return not r.numbers.unsupported if r.numbers is not None and r.numbers.stated else None
+
+
+def refusal_correctness(r: AnswerRecord) -> bool | None:
+    """Whether a query to refuse was refused."""
+    if r.expect is not Expect.REFUSAL:
+        return None
+    return r.said is not None and not r.said.grounded
+
+
+def empty_result_rate(r: AnswerRecord) -> bool | None:
+    """Whether nothing came back."""
+    return None if r.failed else r.results == 0
 
 
 def _holds(text: str, required: Sequence[str], forbidden: Sequence[str]) -> bool:
@@ -155,17 +156,11 @@ def _define(
     name: str,
     key: str,
     text: str,
-    answer: Callable[[Sequence[AnswerRecord]], MeasureValue],
-    *,
-    lower_is_better: bool = False,
+    answer: Callable[[AnswerRecord], float | None],
+    without: str,
 ) -> Definition:
     return Definition(
-        name=name,
-        key=key,
-        help=text,
-        family=Family.ANSWER,
-        lower_is_better=lower_is_better,
-        answer=answer,
+        name=name, key=key, help=text, family=Family.ANSWER, answer=answer, without=without
     )
 
 
@@ -175,30 +170,37 @@ ANSWER_DEFINITIONS: tuple[Definition, ...] = (
         "citation_coverage",
         "share of grounded answers whose citations all resolve",
         citation_coverage,
+        "no grounded answer was stored",
     ),
     _define(
         "Groundedness",
         "groundedness",
         "share of answers with all required and no forbidden strings",
         groundedness,
+        "no answered query configures must_contain or forbidden",
     ),
     _define(
         "NumberSupport",
         "number_support",
         "share of answers with numbers, all of which stand in a cited passage",
         number_support,
+        "no answer states a number that was checked",
     ),
     _define(
         "RefusalCorrectness",
         "refusal_correctness",
         "share of queries to refuse that were refused",
         refusal_correctness,
+        "no query that should be refused has an answer",
     ),
-    _define(
-        "EmptyResultRate",
-        "empty_result_rate",
-        "share of queries for which nothing came back",
-        empty_result_rate,
+    Definition(
+        name="EmptyResultRate",
+        key="empty_result_rate",
+        help="share of queries for which nothing came back",
+        family=Family.ANSWER,
         lower_is_better=True,
+        answer=empty_result_rate,
+        without="no query was run",
+        needs_answers=False,
     ),
 )

@@ -17,7 +17,7 @@ import numpy as np
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from assay.measures.answers import AnswerRecord
     from assay.measures.classification import MeasureValue
@@ -130,7 +130,9 @@ class Definition:
     about_relevance: bool = True  # of a ranking: nothing to say where no document is relevant
     rank: Callable[[JudgedHits, Measure], Column] | None = None
     decide: Callable[[BoolArray, FloatArray, Measure], MeasureValue] | None = None
-    answer: Callable[[Sequence[AnswerRecord]], MeasureValue] | None = None
+    answer: Callable[[AnswerRecord], float | None] | None = None  # None: it does not apply
+    without: str = ""  # why a measure of answers is undefined where it applies to none
+    needs_answers: bool = True  # of a measure of answers: nothing to say where nobody answers
 
 
 @dataclass(frozen=True, slots=True)

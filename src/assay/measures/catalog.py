@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from assay.measures.answers import ANSWER_DEFINITIONS
 from assay.measures.average_precision import AP
 from assay.measures.bpref import BPREF
+from assay.measures.claims import CLAIM_DEFINITIONS
 from assay.measures.decisions import DECISION_DEFINITIONS
 from assay.measures.expected_reciprocal_rank import ERR
 from assay.measures.inferred_ap import INFAP
@@ -40,6 +41,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     JUDGED,
     *DECISION_DEFINITIONS,
     *ANSWER_DEFINITIONS,
+    *CLAIM_DEFINITIONS,
 )
 
 

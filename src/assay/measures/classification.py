@@ -23,7 +23,7 @@ threshold, and is the probability 0. An empty denominator gives ``None`` and the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,12 +45,14 @@ ROUNDING = 1e-12
 class MeasureValue:
     """A measured value, or ``None`` and the reason why there is none.
 
-    ``n`` counts what a share is of, for measures that say so.
+    ``n`` counts what a share is of, for measures that say so, and ``values`` are those it is the
+    mean of.
     """
 
     value: float | None
     reason: str | None = None
     n: int | None = None
+    values: tuple[float, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

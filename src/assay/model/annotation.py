@@ -1,7 +1,9 @@
 """What is judged in a round of annotation, by whom, and what did they say?
 
 A round is one effort: some queries, the pooled chunks of each, two people who judge all of them
-without seeing each other's grades, and decisions where they differ.
+without seeing each other's grades, and decisions where they differ. A first test set begins with
+one person; a second may check a sample. Automatic judges propose grades under a name of their own
+(``judge:NAME``) and never count as one of the people.
 """
 
 from __future__ import annotations
@@ -18,10 +20,37 @@ ItemKey: TypeAlias = tuple[str, str]  # query_id, chunk_id
 
 
 class Purpose(StrEnum):
-    """Why a round is held: for queries of a new version, or for results nobody has judged."""
+    """Why a round is held: a new version, results nobody has judged, or the very first set."""
 
     REFRESH = "refresh"
     HOLES = "holes"
+    FIRST = "first"
+
+
+class Order(StrEnum):
+    """Which passage comes next: query by query, or where the pooled lists differ most."""
+
+    QUERIES = "queries"
+    ACTIVE = "active"
+
+
+AUTOMATIC = "judge:"
+"""Before the name of an automatic judge, where people have theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a round is judged.
+
+    ``second_share`` is the share of judged passages that the second person checks, ``until`` the
+    width of the interval at which there are enough grades, ``shown`` the automatic judge whose
+    grades people see.
+    """
+
+    order: Order = Order.QUERIES
+    second_share: float = 1.0
+    until: float | None = None
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +96,12 @@ class Round:
     test_set: str
     version: str
     checksum: str
-    annotators: tuple[str, str]
+    annotators: tuple[str, ...]
     seed: int
     created_at: str
     source: Mapping[str, Any] = field(default_factory=dict)
     closed_at: str | None = None
+    plan: Plan = Plan()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +141,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What an annotator sees: the question and a passage, no score, no origin, no other grade."""
+    """What an annotator sees: the question and a passage, no score, no origin, no other grade.
+
+    ``proposed`` is the grade of an automatic judge, where whoever runs the round shows it.
+    """
 
     round_id: str
     query_id: str
@@ -123,3 +156,4 @@ class Task:
     table_html: str
     number: int
     total: int
+    proposed: int | None = None

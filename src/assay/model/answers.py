@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
+from assay.errors import InputError
 from assay.model.document import Chunk
+
+N = TypeVar("N", int, float)
 
 
 class Expect(Enum):
@@ -20,7 +23,7 @@ class Expect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system said, and what it says it rests on."""
+    """What a system said, and what it rests on; ``[2]`` in the text is the second citation."""
 
     text: str
     citations: tuple[str, ...] = ()
@@ -30,10 +33,43 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class NumberCheck:
-    """How many numbers an answer states, and those that no cited passage has (the first few)."""
+    """How many numbers an answer states, and those that no cited passage has (the first few).
+
+    ``misstated`` counts those that do not stand, with their unit, in a passage that their own
+    sentence cites; None where that was not looked at.
+    """
 
     stated: int
     unsupported: tuple[str, ...] = ()
+    misstated: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What asking a system took, as far as it says: money in its own unit, and tokens."""
+
+    cost: float | None = None
+    tokens: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+def added_usage(first: Usage | None, second: Usage | None) -> Usage | None:
+    """What two requests took together; what neither says stays unknown."""
+    if first is None or second is None:
+        return first or second
+    return Usage(
+        _sum(first.cost, second.cost),
+        _sum(first.tokens, second.tokens),
+        _sum(first.input_tokens, second.input_tokens),
+        _sum(first.output_tokens, second.output_tokens),
+    )
+
+
+def _sum(first: N | None, second: N | None) -> N | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +83,32 @@ class Passage:
     score: float = 0.0
     component_scores: Mapping[str, float | None] = field(default_factory=dict)
     is_asked_for: bool = False
+
+
+_KEYS = ("text", "citations", "grounded", "refusal_reason")
+
+
+def read_answer(said: Any, who: str) -> Answer:
+    """Build an answer from what a function or service returned."""
+    if isinstance(said, Answer):
+        return said
+    if isinstance(said, str):
+        return Answer(said)
+    if not isinstance(said, Mapping):
+        raise InputError(f"{who} returned a {type(said).__name__}, not an answer", hint=_hint())
+    if unknown := sorted(str(key) for key in said if key not in _KEYS):
+        raise InputError(f"{who} returned unknown keys: {', '.join(unknown)}", hint=_hint())
+    text, citations = said.get("text", ""), said.get("citations", ())
+    grounded, reason = said.get("grounded", True), said.get("refusal_reason")
+    cited = isinstance(citations, (list, tuple)) and all(isinstance(one, str) for one in citations)
+    explained = reason is None or isinstance(reason, str)
+    if not isinstance(text, str) or not cited or not isinstance(grounded, bool) or not explained:
+        raise InputError(f"{who} returned an answer of the wrong form", hint=_hint())
+    return Answer(text, tuple(citations), grounded, reason)
+
+
+def _hint() -> str:
+    return "return {text: str, citations: [chunk ids], grounded: bool, refusal_reason: str or None}"
 
 
 class Answerer(Protocol):

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from assay.model.answers import Answer, NumberCheck
+from assay.model.answers import Answer, NumberCheck, Usage
 from assay.model.codec import as_json, unless
+from assay.model.judges import JudgedAnswer
 from assay.model.judgments import Span
 from assay.model.query import FILTER_OPTIONS
 from assay.model.scoring import Scoring
@@ -41,16 +42,6 @@ class RankedResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What asking a system took, as far as it says: money in its own unit, and tokens."""
-
-    cost: float | None = None
-    tokens: int | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class QueryOutcome:
     """What happened to one query. ``error`` means that it failed and counts as having no results.
 
@@ -60,7 +51,8 @@ class QueryOutcome:
     took. ``answer_error`` means that the query was searched and answering it failed.
     ``known_citations`` are the answer's citations that existed in the index the run was made with;
     ``numbers`` is None for a refusal, and where the numbers of answers were not checked yet.
-    ``usage`` is what the system says that the query cost.
+    ``usage`` is what the system says that the query cost. ``judged`` is what a judge said of the
+    answer, and ``passages`` the texts that it read, by id.
     """
 
     query_id: str
@@ -79,6 +71,8 @@ class QueryOutcome:
     answer_error: str | None = None
     numbers: NumberCheck | None = None
     usage: Usage | None = None
+    judged: JudgedAnswer | None = None
+    passages: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:

@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from assay.errors import InputError
+from assay.model.answers import Usage
 from assay.model.codec import decode
-from assay.model.runs import RunInfo, Usage
+from assay.model.runs import RunInfo
 
 MOST_QUERIES = 10**9
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.model.ranking import RankBy
+from assay.model.runs import QueryOutcome
 from assay.model.testset import GoldenQuery
 
 
@@ -22,7 +23,8 @@ class System:
     off when it blocks, as is any that has a ``timeout_s`` for each query. ``rank_by`` says what
     ranks its results, where that is not for the system to say. Answers that lie in a file are not
     ``timed``: reading them is no search. ``concurrency`` queries are asked at the same time, and
-    one that failed is asked ``retries`` times more.
+    one that failed is asked ``retries`` times more. ``finish`` adds to an outcome what takes none
+    of the system's time, such as what a judge says of it; its errors end the run.
     """
 
     retrieve: Callable[[GoldenQuery], Any]
@@ -37,3 +39,4 @@ class System:
     timed: bool = True
     concurrency: int = 1
     retries: int = 0
+    finish: Callable[[GoldenQuery, QueryOutcome], QueryOutcome] | None = None

@@ -21,6 +21,9 @@ from assay.model.ranking import document_id
 
 OVERLAP = "overlap"
 SKIPPED = "skipped"
+JUDGES = "judges"
+JUDGED_BY = "judged_by"
+ORIGIN = "origin"
 HELD = "held_out"
 """Where a provenance says what of a set is also elsewhere, in sentences."""
 
@@ -106,8 +109,20 @@ def level_of_chunk(chunk_id: str, doc_id: str | None) -> Level | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Nugget:
+    """Something that a right answer says; one that is not ``vital`` is good to have."""
+
+    text: str
+    vital: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class GoldenQuery:
-    """One query of a test set, with everything that a good answer is held against."""
+    """One query of a test set, with everything that a good answer is held against.
+
+    ``reference`` is a right answer in full, ``nuggets`` are the facts that one is made of.
+    ``synthetic`` is there where no person asked it: the passage that it was made from.
+    """
 
     query_id: str
     query_text: str
@@ -119,6 +134,14 @@ class GoldenQuery:
     must_contain: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     group: str | None = None
+    reference: str | None = None
+    nuggets: tuple[Nugget, ...] = ()
+    synthetic: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """Who asked: people, or nobody (``synthetic``)."""
+        return "people" if self.synthetic is None else "synthetic"
 
     @property
     def judged(self) -> bool:
@@ -194,6 +217,27 @@ class TestSet:
         """What of the set is also elsewhere, as far as its provenance knows."""
         found = self.provenance.get(OVERLAP, ())
         return tuple(map(str, found)) if isinstance(found, (list, tuple)) else ()
+
+    @property
+    def synthetic_ids(self) -> tuple[str, ...]:
+        """The queries that nobody asked: they were made from the corpus."""
+        return tuple(query.query_id for query in self.queries if query.synthetic is not None)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What every reader of a figure must know: synthetic queries, one judge, overlap."""
+        said = []
+        if made := len(self.synthetic_ids):
+            which = "all" if made == len(self.queries) else f"{made} of {len(self.queries)}"
+            said.append(f"{which} queries are synthetic: made from the corpus, not asked by people")
+        return (*said, *self.judged_by, *self.overlap)
+
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """That one person judged it, alone or checked by a second one; of each set it joins."""
+        listed = self.provenance.get(JUDGED_BY, ())
+        joined = tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else ()
+        return (*_judged_by(self.provenance), *joined)
 
     @property
     def unjudged(self) -> tuple[GoldenQuery, ...]:
@@ -275,6 +319,22 @@ def with_skipped(
     return {**provenance, SKIPPED: notes} if notes else dict(provenance)
 
 
+def _judged_by(provenance: Mapping[str, Any]) -> Iterator[str]:
+    """That one person judged a set, alone or checked by a second one on a sample."""
+    judges = provenance.get(JUDGES)
+    if not isinstance(judges, (list, tuple)) or not judges:
+        return
+    if len(judges) == 1:
+        yield f"judged by one person ({judges[0]}): how far another would agree is not known"
+    elif "judged_by_both" in provenance and provenance.get("purpose") == "first":
+        kappa = _mapping(provenance.get("kappa")).get("value")
+        agreed = "kappa undefined" if kappa is None else f"kappa {kappa:.2f}"
+        yield (
+            f"judged by {judges[0]}; {judges[1]} checked {provenance['judged_by_both']} of "
+            f"{provenance.get('judged')} passages ({agreed})"
+        )
+
+
 def _unjudged(name: str, noted: object) -> GoldenQuery:
     note = _mapping(noted)
     speaker, mode = note.get("speaker_filter"), note.get("ingestion_mode")
@@ -305,7 +365,16 @@ def _plain(query: GoldenQuery) -> list[Any]:
         query.must_contain,
         query.forbidden,
         query.group,
+        *_right_answer(query),
+        *([["synthetic", query.synthetic]] if query.synthetic else []),
     ]
+
+
+def _right_answer(query: GoldenQuery) -> list[Any]:
+    """What a right answer is; nothing for a query without, whose checksum is that of before."""
+    if query.reference is None and not query.nuggets:
+        return []
+    return [query.reference, [[one.text, one.vital] for one in query.nuggets]]
 
 
 def _fields(queries: list[GoldenQuery]) -> dict[str, dict[str, str]]:
@@ -316,4 +385,6 @@ def _fields(queries: list[GoldenQuery]) -> dict[str, dict[str, str]]:
             value = getattr(query, name)
             if value is not None:
                 fields.setdefault(name, {})[query.query_id] = str(value)
+    if any(query.synthetic for query in queries):
+        fields[ORIGIN] = {query.query_id: query.origin for query in queries}
     return fields

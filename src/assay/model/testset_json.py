@@ -15,6 +15,7 @@ from assay.model.testset import (
     HeldOut,
     Judgment,
     Level,
+    Nugget,
     QueryType,
     SpeakerFilter,
     TestSet,
@@ -70,6 +71,9 @@ def _query(query: GoldenQuery) -> dict[str, Any]:
         "must_contain": query.must_contain,
         "forbidden": query.forbidden,
         "group": query.group,
+        "reference": query.reference,
+        "nuggets": [{"text": one.text, "vital": one.vital} for one in query.nuggets],
+        **({"synthetic": query.synthetic} if query.synthetic else {}),
     }
 
 
@@ -95,4 +99,7 @@ def _golden(entry: Mapping[str, Any]) -> GoldenQuery:
         must_contain=tuple(entry["must_contain"]),
         forbidden=tuple(entry["forbidden"]),
         group=entry["group"],
+        reference=entry.get("reference"),
+        nuggets=tuple(Nugget(one["text"], one["vital"]) for one in entry.get("nuggets", ())),
+        synthetic=entry.get("synthetic"),
     )

@@ -104,3 +104,24 @@ class Reranker(Protocol):
         self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None
     ) -> NDArray[np.float32]:
         """One score per passage, in order; ``TimeoutError`` once ``stop`` says yes."""
+
+
+VERDICTS = ("supported", "contradicted", "not_enough")
+"""What a passage may say of a statement, in the order of a model's probabilities."""
+
+
+class Entailment(Protocol):
+    """Says whether passages support statements."""
+
+    @property
+    def model_id(self) -> str:
+        """Names the weights and everything else that changes a probability."""
+
+    def judge(
+        self,
+        premises: list[str],
+        hypotheses: list[str],
+        *,
+        stop: Callable[[], bool] | None = None,
+    ) -> NDArray[np.float32]:
+        """The probabilities of ``VERDICTS`` per pair; ``TimeoutError`` once ``stop`` says yes."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analysis.query import FIELDS, FORMS, IDS
-from assay.index.bm25 import word_fields
+from assay.index.bm25 import words_of
 from assay.model.conditions import facts_of, terms_of
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.query import filter_values
@@ -91,7 +91,7 @@ def row_of(
     fields: dict[str, Any] = {
         "key": row.key,
         "chunk_id": chunk.chunk_id,
-        **word_fields(chunk),
+        **{field: " ".join(words) for field, words in words_of(chunk).items()},
         **filter_values(chunk),
         FACTS: terms_of(chunk.metadata),
         FACT_FIELDS: [*facts_of(chunk.metadata)],

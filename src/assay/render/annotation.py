@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from assay.annotation.agreement import Agreement
+from assay.annotation.agreement import Agreement, Voice
 from assay.annotation.draw import Sample
 from assay.annotation.effect import PARTS, Effect
 from assay.annotation.exchange import CANNOT_JUDGE, CSV_COLUMNS
@@ -134,6 +134,15 @@ def sample_json(sample: Sample) -> dict[str, Any]:
     }
 
 
+def suggested_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Synthetic questions, each with its passage."""
+    cells = [
+        (row["query_id"], row["made_by"], row["synthetic"], _short(row["query_text"]))
+        for row in rows
+    ]
+    return aligned([("id", "made from", "passage", "question"), *cells])
+
+
 def sample_text(sample: Sample) -> str:
     """The queries of a sample."""
     rows = [
@@ -196,6 +205,8 @@ def agreement_text(found: Agreement) -> str:
     ):
         measures.append((label, _value(kappa.value), _between(kappa, interval), str(kappa.n)))
     measures.append(("raw agreement", _value(found.plain.agreement), "", str(found.plain.n)))
+    if len(found.annotators) < 2:
+        return f"{found.round_id}: {found.verdict}"
     first, second = found.annotators
     grades = [str(grade) for grade in found.plain.categories]
     confusion = [("grade", *grades)]
@@ -218,6 +229,44 @@ def agreement_text(found: Agreement) -> str:
     if found.differences:
         lines += _most_disputed(found)
     return "\n".join(lines)
+
+
+def voices_text(voices: Sequence[Voice]) -> str:
+    """How far automatic judges agree with people, and what they differ about most."""
+    if not voices:
+        return "no automatic judge has graded anything"
+    rows = [("judge", "person", "kappa", "95% CI", "passages", "agree", "")]
+    for one in voices:
+        found = one.agreement
+        rows.append(
+            (
+                one.judge,
+                one.person,
+                _value(found.plain.value),
+                _between(found.plain, found.plain_interval),
+                str(found.both),
+                _value(found.plain.agreement),
+                "shown" if one.shown else "hidden",
+            )
+        )
+    lines = [aligned(rows)]
+    for one in voices:
+        worst = one.differences[:SHOWN]
+        if worst:
+            lines.append(f"\n{one.person} and {one.judge}, furthest apart first")
+            lines.append(
+                aligned(
+                    [
+                        (f"  {key[0]}", key[1], f"{_grade(ours)} against {_grade(theirs)}")
+                        for key, ours, theirs in worst
+                    ]
+                )
+            )
+    return "\n".join(lines)
+
+
+def _grade(grade: int | None) -> str:
+    return "—" if grade is None else str(grade)
 
 
 def _most_disputed(found: Agreement) -> list[str]:

@@ -18,7 +18,10 @@ from assay.render.rulings import P_COLUMNS, RULINGS, disagreements, legend, p_va
 from assay.render.tables import Table, comma_separated, footnoted, markdown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.evaluation.ab import ABResult
+    from assay.evaluation.claim_changes import ClaimChange
     from assay.evaluation.latency import LatencyChange
     from assay.evaluation.significance import Contrast
 
@@ -67,7 +70,32 @@ def compare_tables(report: CompareReport, *, most: int = MOST_ROWS) -> list[Tabl
         found = [query for query in report.per_query if query.kind is kind]
         if found:
             tables.append(_queries(kind, found, most))
+    if report.claims:
+        tables.append(_claims(report.claims, most))
     return tables
+
+
+def _claims(changes: Sequence[ClaimChange], most: int) -> Table:
+    """Claims of judged answers that flipped, or came or went without support."""
+    flipped = sum(one.flipped for one in changes)
+    rows = tuple(
+        (
+            one.query_id,
+            one.change,
+            "" if one.before is None else f"{one.before.label}: {one.before.text}",
+            "" if one.after is None else f"{one.after.label}: {one.after.text}",
+        )
+        for one in sorted(changes, key=lambda one: one.change != "worse")[:most]
+    )
+    more = len(changes) - len(rows)
+    return Table(
+        ("query", "change", "claim in a", "claim in b"),
+        rows,
+        title=f"Claims that changed ({flipped} flipped)",
+        text_columns=frozenset({0, 1, 2, 3}),
+        wrapped=frozenset({2, 3}),
+        notes=(f"and {more} more",) if more else (),
+    )
 
 
 def count_rows(report: CompareReport) -> list[tuple[str, int, int]]:

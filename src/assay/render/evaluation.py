@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from assay.evaluation.components import HYBRID, ComponentReport
 from assay.evaluation.cross_mode import ModeDifference
-from assay.evaluation.defaults import HISTORY_MEASURES
+from assay.evaluation.defaults import HISTORY_MEASURES, JUDGED_MEASURES
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
 from assay.evaluation.waterfall import Fate, Stage, Waterfall
@@ -52,6 +52,8 @@ def result_tables(
         tables.append(_decisions(result, decisions, title, notes))
     if any(one.was_to_answer for one in result.outcomes) or len(result.answers) > 1:
         tables.append(_answers(result))
+    if any(one.judged is not None for one in result.outcomes):
+        tables += _answers_by_group(result)
     for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
         if len(groups) > 1:
             tables.append(replace(group_table(groups, result.name), title=f"by {what}"))
@@ -258,6 +260,20 @@ def _decisions(
             f"{expected[Expect.NOTHING]} without (expect: nothing)",
         ),
     )
+
+
+def _answers_by_group(result: EvaluationResult) -> list[Table]:
+    """The measures that a judge made, by type and speaker, and the claims nothing supports."""
+    chosen = [m for m in result.answers if m in set(parse_measures(JUDGED_MEASURES))]
+    tables = []
+    for field, what in (("query_type", "query type"), ("speaker_filter", "speaker")):
+        groups = result.answers_by(field)
+        if len(groups) > 1:
+            rows = tuple(
+                (name, *(shown(found[m].value) for m in chosen)) for name, found in groups.items()
+            )
+            tables.append(Table(("group", *map(str, chosen)), rows, title=f"answers by {what}"))
+    return tables
 
 
 def _answers(result: EvaluationResult) -> Table:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from assay.evaluation.chunker_match import own_matching
+from assay.evaluation.defaults import JUDGED_MEASURES
 from assay.evaluation.match import graded_ranks
 from assay.evaluation.report import FIELDS, PROTOCOLS, RunReport
 from assay.evaluation.scope import total_text
+from assay.measures.parse import parse_measures
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.testset import GoldenQuery
 from assay.render.pages import render
@@ -18,6 +21,7 @@ from assay.render.svg import Bar, heat_bars
 
 DEPTH = 10
 CHARTED = 2
+DOUBTFUL = 100  # claims without support that a page lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,27 @@ class WorstQuery:
     value: float
     outcome: QueryOutcome
     grades: dict[int, int]
+
+
+def _judged(report: RunReport) -> dict[str, Any]:
+    """What a judge said of the answers; the claims of held-out queries are not shown."""
+    outcomes = [one for one in report.run.outcomes if one.judged is not None]
+    hidden = report.run.test_set.held_out_ids
+    chosen = set(parse_measures(JUDGED_MEASURES))
+    fields = {"query type": "query_type", "speaker": "speaker_filter"}
+    groups = {what: report.result.answers_by(name) for what, name in fields.items()}
+    return {
+        "judged_by": outcomes[0].judged.judge if outcomes and outcomes[0].judged else "",
+        "judged_measures": [measure for measure in report.answers if measure in chosen],
+        "answer_groups": {what: found for what, found in groups.items() if len(found) > 1},
+        "doubtful": [
+            (one.query_id, claim)
+            for one in outcomes
+            if one.judged is not None and one.query_id not in hidden
+            for claim in one.judged.claims
+            if not claim.supported
+        ][:DOUBTFUL],
+    }
 
 
 def run_page(report: RunReport) -> str:
@@ -48,6 +73,7 @@ def run_page(report: RunReport) -> str:
             report.answers.values(),
             strict=True,
         ),
+        **_judged(report),
         charted=charted,
         charts={
             name: {

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from assay.hits.trec_lines import column
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.render.escape import one_line
 
@@ -30,7 +31,7 @@ def trec_run(outcomes: Iterable[QueryOutcome], tag: str, *, documents: bool = Fa
             names = _documents(ranked) if documents else [result.chunk_id for result in ranked]
             scores = falling([result.score for result in ranked])
             lines += [
-                f"{one.query_id} Q0 {name} {rank} {score:.9g} {word}"
+                f"{column(one.query_id, first=True)} Q0 {column(name)} {rank} {score:.9g} {word}"
                 for rank, (name, score) in enumerate(zip(_apart(names), scores, strict=True), 1)
             ]
     return "\n".join(lines)

@@ -17,6 +17,7 @@ from assay.evaluation.history import (
 )
 from assay.evaluation.scope import total_text
 from assay.measures.parse import parse_measures
+from assay.model.judges import JudgedClaim
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.plural import counted
 from assay.render.tables import Table
@@ -191,6 +192,7 @@ def query_table(outcome: QueryOutcome, grades: Mapping[int, int], missed: Sequen
         *([f"failed: {outcome.error}"] if outcome.error else []),
         *([f"not answered: {outcome.answer_error}"] if outcome.answer_error else []),
         *_unsupported(outcome),
+        *_claims(outcome),
         *outcome.warnings,
     ]
     if outcome.component_errors:
@@ -203,6 +205,20 @@ def query_table(outcome: QueryOutcome, grades: Mapping[int, int], missed: Sequen
         text_columns=frozenset({1}),
         notes=tuple(notes),
     )
+
+
+def _claims(outcome: QueryOutcome) -> list[str]:
+    """What a judge said of each claim of the answer."""
+    return [
+        f"{claim.label}: {claim.text}"
+        + (f" ({'; '.join(reasons)})" if (reasons := _reasons(claim)) else "")
+        for claim in (outcome.judged.claims if outcome.judged is not None else ())
+    ]
+
+
+def _reasons(claim: JudgedClaim) -> list[str]:
+    said = (one.reason for one in claim.opinions.values() if one.label == claim.label)
+    return [] if claim.supported else list(dict.fromkeys(filter(None, said)))
 
 
 def _unsupported(outcome: QueryOutcome) -> list[str]:

@@ -164,7 +164,11 @@ def account(hit: SearchHit) -> list[str]:
             effect += f": rank {hit.rank_boosted}" + (f" ({one.reason})" if one.reason else "")
         lines.append(f"boost {kind(one.intent)} ×{one.factor:.2g} ({one.matched}): {effect}")
     if hit.reranker_score is not None:
-        lines.append(f"reranker {hit.reranker_score:.4f}: rank {hit.rank}")
+        share = 1.0 if hit.reranker_share is None else hit.reranker_share
+        counts = (
+            "" if share == 1 else f", counts {share:.0%} beside the order before: {hit.score:.4f}"
+        )
+        lines.append(f"reranker {hit.reranker_score:.4f}{counts}: rank {hit.rank}")
     return lines
 
 

@@ -95,6 +95,7 @@ def set_text(test_set: TestSet, shown: Sequence[GoldenQuery]) -> str:
         rows.append(("held out", f"{counts['held_out']} (seed {test_set.held_out.seed})"))
     if test_set.skipped:
         rows.append(("skipped", f"{len(test_set.skipped)} without ground truth"))
+    rows += [("note", line) for line in test_set.cautions]
     queries = [("query", "type", "expect", "relevant", "held out", "text")]
     for query in shown:
         masked = query != test_set.by_id[query.query_id]
@@ -106,7 +107,7 @@ def set_text(test_set: TestSet, shown: Sequence[GoldenQuery]) -> str:
                 query.expect.value,
                 "—" if masked else str(relevant),
                 "yes" if query.query_id in test_set.held_out_ids else "",
-                _short(query.query_text),
+                _short(f"(synthetic) {query.query_text}" if query.synthetic else query.query_text),
             )
         )
     return "\n".join([*head, aligned(rows), "", aligned(queries)])
@@ -119,12 +120,17 @@ def query_text(query: GoldenQuery, *, held_out: bool) -> str:
         marks.append(f"ingestion {query.ingestion_mode}")
     if query.group is not None:
         marks.append(f"group {query.group}")
+    if query.synthetic is not None:
+        marks.append(f"synthetic, made from {query.synthetic}")
     if held_out:
         marks.append("held out")
     lines = [f"{query.query_id}  {query.query_text}", " · ".join(marks)]
     for label, texts in (("must contain", query.must_contain), ("forbidden", query.forbidden)):
         if texts:
             lines.append(f"{label}: {', '.join(map(repr, texts))}")
+    if query.reference is not None:
+        lines.append(f"right answer: {query.reference}")
+    lines += [f"  {'vital' if one.vital else 'okay '}  {one.text}" for one in query.nuggets]
     ordered = sorted(query.relevant_docs, key=lambda judgment: (-judgment.grade, judgment.id))
     if ordered:
         rows = [(f"  grade {one.grade}", one.id, _spans(one)) for one in ordered]

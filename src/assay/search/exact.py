@@ -8,7 +8,8 @@ their score grew.
 
 A code may be a name ("5-FU toxicity"), and a section that was asked for need not repeat it: what an
 intent lifts has the codes of its document. That does not hold for amounts. Where the query names a
-drug, an amount lifts only what names that drug as well: 800 mg of another one is no match.
+drug or a compound (HSP-130), an amount lifts only what names it as well: 800 mg of another one is
+no match.
 
 Names are exact, too. One of a letter and a digit (S-1, K-2) is lost among other words, so the
 documents that are named so come first. Of the sections that an intent lifts, those of documents
@@ -21,7 +22,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from assay.analysis.drugs import is_drug, is_listed, other_names
+from assay.analysis.asked import Kind, names_asked
+from assay.analysis.drugs import is_listed, other_names
 from assay.analysis.spelling import folded
 from assay.analysis.words import is_amount, written_words
 from assay.model.document import ChunkLabels
@@ -32,6 +34,7 @@ from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
 RULE = "exact"
 BETWEEN_CODES = ", "
 MOST_WORDS = 10  # of a query; a longer one is a sentence, in which a short name is one word of many
+_DIGIT = re.compile(r"\d")
 _SHORT = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")
 
 
@@ -71,18 +74,22 @@ def within_drugs(
     others: Callable[[str], Sequence[str]],
     texts: Callable[[Sequence[int]], Mapping[int, str]],
 ) -> Mapping[int, str]:
-    """What is exact, without amounts of other drugs than those that the query names.
+    """What is exact, without amounts of other drugs and compounds than the query names.
 
     ``others`` are the synonyms of a word, ``texts`` what candidates say and are called.
     """
-    drugs = [word for word in written_words(query) if is_drug(word)]
-    amounts = [key for key, has in exact.items() if not _is_name(has)] if drugs else []
-    if not amounts:
+    amounts = [key for key, has in exact.items() if not _is_name(has)]
+    names = [one for one in names_asked(query) if one.kind is Kind.DRUG or _DIGIT.search(one.text)]
+    if not amounts or not names:
         return exact
-    names = {folded(name) for drug in drugs for name in (*other_names(drug), *others(drug))}
-    named = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})")
+    given = {folded(other) for one in names for other in others(one.text)}
     found = texts(amounts)
-    of_others = {key for key in amounts if not named.search(folded(found.get(key, "")))}
+
+    def is_of_another(text: str) -> bool:
+        plain = folded(text)
+        return not any(one.is_in(text) for one in names) and not any(map(plain.count, given))
+
+    of_others = {key for key in amounts if is_of_another(found.get(key, ""))}
     return {key: has for key, has in exact.items() if key not in of_others}
 
 

@@ -27,7 +27,7 @@ class Question:
     """A query that may be asked. ``synonyms`` are what was added.
 
     ``plain`` is the query without its syntax, ``text`` the same in lower case. ``others`` tells
-    what synonyms add to any text.
+    what else means the same as a name.
     """
 
     written: str
@@ -84,7 +84,7 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
     if synonyms is None:
         return Question(written, plain, text)
     return Question(
-        written, plain, text, synonyms.expansions(plain), synonyms.gentle, synonyms.expansions
+        written, plain, text, synonyms.expansions(plain), synonyms.gentle, synonyms.others
     )
 
 

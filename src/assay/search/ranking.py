@@ -21,7 +21,8 @@ from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
-from assay.search.beside import keep_words_together
+from assay.search.about import lower_others
+from assay.search.beside import keep_words_together, mentions
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
 from assay.search.exact import (
     lift_exact,
@@ -38,7 +39,7 @@ from assay.search.query_type import classify
 from assay.search.question import Question
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import SearchOptions
-from assay.search.response import RERANKER, FoldedHit, SearchHit
+from assay.search.response import INTENT_RULE, RERANKER, FoldedHit, SearchHit
 from assay.search.snapshot import Snapshot
 from assay.search.subject import (
     GIVEN,
@@ -63,6 +64,7 @@ class Candidate:
     rank_boosted: int
     score: float
     reranker_score: float | None = None
+    reranker_share: float | None = None
 
     @property
     def key(self) -> int:
@@ -72,7 +74,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The whole pool, ordered by boosted score or, in ``order``, by the reranker's scores.
+    """The whole pool, ordered by boosted score or, in ``order``, with the reranker's scores.
 
     Candidates are created on access, since most of the pool is never looked at.
     """
@@ -84,6 +86,8 @@ class Ranking:
     scope: Scope = EVERYTHING
     order: Sequence[int] | None = None
     scores: Mapping[int, float] = field(default_factory=dict)
+    judged: Mapping[int, float] = field(default_factory=dict)
+    share: float | None = None
     folding: Folding | None = None
 
     def __len__(self) -> int:
@@ -110,20 +114,23 @@ class Ranking:
             return tuple(map(self._candidate, places))
         return tuple(self._candidate(self.order[place]) for place in places)
 
-    def reranked(self, scores: Mapping[int, float]) -> Ranking:
-        """The pool in the order of a reranker's scores."""
-        keys = [one.fused.key for one in self.boosted]
-        place = {key: at for at, key in enumerate(keys)}
-        order = [place[key] for key in rerank.order(keys, scores)]
-        return replace(self, order=order, scores=scores)
+    def reranked(self, judged: Mapping[int, float], share: float = 1.0) -> Ranking:
+        """The pool ordered by ``share`` of a reranker's scores and the rest of those before."""
+        before = {one.fused.key: one.score for one in self.boosted}
+        place = {key: at for at, key in enumerate(before)}
+        scores = rerank.blended(judged, before, share)
+        order = [place[key] for key in rerank.order(list(before), scores)]
+        return replace(self, order=order, scores=scores, judged=judged, share=share)
 
     def _candidate(self, place: int) -> Candidate:
         boosted = self.boosted[place]
         if self.order is None:
             return Candidate(boosted, place + 1, boosted.score)
-        judged = self.scores.get(boosted.fused.key)
-        score = rerank.below_zero(boosted.score) if judged is None else judged
-        return Candidate(boosted, place + 1, score, judged)
+        judged = self.judged.get(boosted.fused.key)
+        if judged is None:
+            return Candidate(boosted, place + 1, rerank.below_zero(boosted.score))
+        score = self.scores[boosted.fused.key]
+        return Candidate(boosted, place + 1, score, rerank.sigmoid(judged), self.share)
 
 
 def rank(
@@ -165,7 +172,11 @@ def rank(
     if not detected and not lifted and scope is not GIVEN:
         boosted = place_subject_first(boosted, question.plain, texts)
     if len(lists) > 1 and not reading.lifted and scope is not GIVEN:
-        boosted = keep_words_together(boosted, question.plain, lists.get("bm25", ()), texts)
+        is_mention = mentions(question.plain, traits, _sections(detected, lexicon))
+        by_words = lists.get("bm25", ())
+        boosted = keep_words_together(boosted, question.plain, by_words, texts, is_mention)
+    if scope is not GIVEN:
+        boosted = lower_others(boosted, question.plain, traits, texts, detected=bool(detected))
     boosted = lower_other_kinds(boosted, kinds_asked(question.plain), texts)
     seconds = {
         "fusion": between - started,
@@ -174,6 +185,12 @@ def rank(
         "kinds": time.perf_counter() - ordered,  # another part: keeping to the kind asked for
     }
     return Ranking(boosted, detected, query_type, seconds, scope)
+
+
+def _sections(detected: Sequence[Detected], lexicon: Lexicon) -> frozenset[str]:
+    """The sections that a query asks for."""
+    asked = (lexicon.intents[one.intent] for one in detected if one.rule == INTENT_RULE)
+    return frozenset(section for intent in asked for section in intent.sections)
 
 
 class _Texts:
@@ -278,4 +295,5 @@ def explained(
         about_subject=about,
         folded=tuple(folded[: limits.MAX_FOLDED]),
         folded_count=len(folded),
+        reranker_share=candidate.reranker_share,
     )

@@ -29,6 +29,8 @@ MOST_PASSAGES = 200  # of one identifier
 MOST_REGISTERED = 3  # documents under one registration
 NEAR = 80  # characters around a number that say what it is
 MOST_UNKNOWN = 5  # words that are looked up for another spelling
+_OF_STUDY = re.compile(r"\Athe\s+|\s+(?:trial|study)\Z", re.IGNORECASE)  # the RECOVERY trial
+_CODE_APART = re.compile(r"[A-Za-z]{2,5} \d{2,7}[A-Za-z]?")  # of a compound
 SHORTEST_PART = 3  # letters of a part of a word that is also written as two
 
 ONLY_THIS = "only this was searched"
@@ -91,7 +93,7 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
     absent: list[str] = []
     only: frozenset[int] | None = None
     for mention in mentions(asked.plain):
-        whole = mention.text == asked.plain.strip()
+        whole = _OF_STUDY.sub("", asked.plain.strip()) == mention.text
         keys = words.identified(mention.code, MOST_PASSAGES)
         if keys:
             found = _Found(
@@ -115,7 +117,7 @@ def read_query(question: Question, words: WordIndex, chunks: Chunks) -> Reading:
                 only = frozenset(keys)
     if asked.codes:
         code = BETWEEN_CODES.join(one.text for one in asked.codes)
-        lifted |= dict.fromkeys(words.exact(question.written), code)
+        lifted = dict.fromkeys(words.exact(question.written), code) | lifted
     if asked.only_excludes:
         only = frozenset()
     found_as_one = {*identified}
@@ -260,6 +262,7 @@ def with_unknown_words(
     ]
     if not reading.identified and not read(question.written).restricts:
         compounds = {**_joined(plain, words), **_parted(missing, words)}
+        compounds |= _renamed(missing, question, words)
         if compounds:
             return replace(
                 reading,
@@ -280,7 +283,7 @@ def with_unknown_words(
     else:
         notes.append(f"no document has {', '.join(missing[:MOST_UNKNOWN])}")
     # what is in capitals or has a synonym is a name, and its neighbour is another one: HFpEF, HFrEF
-    plainly = [word for word in missing if word[1:].islower() and not question.synonyms]
+    plainly = [word for word in missing if word[1:].islower() and not question.others(word)]
     better = {} if strange else _better(plainly[:MOST_UNKNOWN], words, chunks)
     meant = _instead(plain, better) if better else ""
     drugs = {word: other for word, other in better.items() if is_drug(other)}
@@ -301,19 +304,31 @@ def _instead(text: str, others: Mapping[str, str]) -> str:
 
 
 def _joined(plain: str, words: WordIndex) -> dict[str, str]:
-    """Neighbours that no document has side by side, but written as one: flax seed, flaxseed."""
+    """Neighbours that no document has side by side, but written as one: flax seed, MLN 8237.
+
+    What only an id is made of is no word of the documents.
+    """
     parts = plain.split()
     pairs = {
         f"{first} {second}": joined(first, second)
         for first, second in (pairwise(parts) if len(parts) <= MAX_JOINED_WORDS else ())
-        if _is_part(first) and _is_part(second)
+        if (_is_part(first) and _is_part(second)) or _CODE_APART.fullmatch(f"{first} {second}")
     }
     known = words.counts([form for forms in pairs.values() for form in forms]) if pairs else {}
     return {
         pair: pair.replace(" ", "").lower()
         for pair, forms in pairs.items()
-        if any(known[form] for form in forms) and words.nowhere(f'"{pair}"')
+        if any(known[form] and not words.identified(form, 1) for form in forms)
+        and _is_apart(pair, words)
     }
+
+
+def _is_apart(pair: str, words: WordIndex) -> bool:
+    """Whether no document has two words side by side; letters before a number are no word."""
+    if _CODE_APART.fullmatch(pair):
+        letters = base(pair.partition(" ")[0])
+        return not words.counts([letters])[letters]
+    return bool(words.nowhere(f'"{pair}"'))
 
 
 def _parted(missing: Sequence[str], words: WordIndex) -> dict[str, str]:
@@ -330,6 +345,16 @@ def _parted(missing: Sequence[str], words: WordIndex) -> dict[str, str]:
         pairs = [f"{first} {second}" for first, second in both]
         if pair := next((one for one in pairs if not words.nowhere(f'"{one}"')), ""):
             found[word] = pair.lower()
+    return found
+
+
+def _renamed(missing: Sequence[str], question: Question, words: WordIndex) -> dict[str, str]:
+    """Drugs that no document has by this name, each with the first other name that one has."""
+    found: dict[str, str] = {}
+    for word in missing[:MOST_UNKNOWN]:
+        names = question.others(word) if is_drug(word) else ()
+        if name := next((one for one in names if not words.nowhere(f'"{one}"')), ""):
+            found[word] = name
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from assay import limits
 from assay.errors import AssayError
 from assay.evidence.guard import guarded
-from assay.model.answers import Answerer
+from assay.model.answers import Answerer, Passage
 from assay.model.document import ChunkPlace, SpeakerRole
 from assay.model.query import Filters
 from assay.model.runs import WITHHELD, QueryOutcome, RankedResult
@@ -58,6 +58,7 @@ class Recorder:
     options: SearchOptions
     places: Places
     answerer: Answerer | None = None
+    keeps_passages: bool = False
     _known: dict[int, ChunkPlace] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, query: GoldenQuery) -> QueryOutcome:
@@ -89,9 +90,10 @@ class Recorder:
         """The outcome with what the answerer says to the page, or with its error."""
         assert self.answerer is not None
         started = time.perf_counter()
+        passages = response.passages()
         try:
             nothing = response.nothing_about if response.withheld else ""
-            found = guarded(self.answerer, query.query_text, response.passages(), nothing)
+            found = guarded(self.answerer, query.query_text, passages, nothing)
         except AssayError as problem:
             return replace(outcome, answer_error=problem.message)
         took = round(1000 * (time.perf_counter() - started), 3)
@@ -101,6 +103,7 @@ class Recorder:
             known_citations=self.places.present(found.answer.citations),
             numbers=found.numbers,
             timings_ms={**outcome.timings_ms, "answer": took},
+            passages=_texts(passages) if self.keeps_passages else {},
         )
 
     def _results(self, traced: Traced, kept: Sequence[Candidate]) -> tuple[RankedResult, ...]:
@@ -125,6 +128,7 @@ def recorded_system(
     models: Mapping[str, str],
     engine: str = "embedded",
     answerer: Answerer | None = None,
+    keeps_passages: bool = False,
 ) -> System:
     """Our search as something to evaluate, on the generation that it has now.
 
@@ -140,7 +144,7 @@ def recorded_system(
     known_code = None not in identity.get("component_code", {}).values()
     answers = {} if answerer is None else {"answerer": answerer.name}
     return System(
-        Recorder(searcher, snapshot, options, places, answerer),
+        Recorder(searcher, snapshot, options, places, answerer, keeps_passages),
         {
             **search_config(options),
             **identity,
@@ -153,6 +157,11 @@ def recorded_system(
         models={name: models[name] for name in options.components if name in models},
         keeps_time=True,
     )
+
+
+def _texts(passages: Sequence[Passage]) -> dict[str, str]:
+    """What an answerer was shown, for a judge to read."""
+    return {one.chunk.chunk_id: f"{one.chunk.title}\n{one.chunk.text}".strip() for one in passages}
 
 
 def _warnings(response: SearchResponse) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from assay import limits
+from assay.encode.catalog import DEFAULTS
 from assay.errors import UsageError
 from assay.model.query import FILTER_OPTIONS, Filters
 from assay.model.testset import QueryType
@@ -173,14 +174,20 @@ class SearchOptions:
     )
     reranker: str = option(
         Text(),
-        "BAAI/bge-reranker-base",
-        "Which cross-encoder; the default needs a GPU, ms-marco-minilm-l12-v2 does not.",
+        DEFAULTS["reranker"],
+        "Which cross-encoder; BAAI/bge-reranker-base needs a GPU, those that ship do not.",
         setting=True,
     )
     rerank_depth: int | None = option(
         Maybe(Whole(1, limits.MAX_DEPTH), none=("auto",)),
         None,
         "Candidates that the cross-encoder reorders; auto is what suits its model.",
+    )
+    rerank_share: float | None = option(
+        Maybe(Real(0, 1), none=("auto",)),
+        None,
+        "How much the cross-encoder's score counts beside the score before; auto is what suits it.",
+        setting=True,
     )
     component_timeout_ms: float | None = option(
         Maybe(Real(0.001, limits.MAX_TIMEOUT_MS), none=("auto",)),

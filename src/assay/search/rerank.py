@@ -5,8 +5,10 @@ within 200 ms. A model on the CPU takes about 50 ms per pair and two cores, so i
 and gets two seconds. If it cannot run or is late, the list stays as it was and the response says
 so.
 
-Scores become ``1 / (1 + e^-x)``, between 0 and 1 in the same order. The remaining candidates follow
-in their own order, with scores below 0.
+A reranker's score is shown as ``1 / (1 + e^-x)``, between 0 and 1 in the same order. By it alone
+candidates are ordered, unless the model is better with a ``share``: then both its scores and those
+before are spread over 0 to 1 within the candidates, and their weighted sum is the order. The
+remaining candidates follow in their own order, with scores below 0.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ PROCESSOR = RerankBudget(depth=20, timeout_ms=2_000)
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """The result of reranking: scores in the order of the passages, or the name of an error."""
+    """The result of reranking: the model's scores of the passages, or the name of an error."""
 
     model: str
     scores: tuple[float, ...] | None = None
@@ -51,15 +53,20 @@ class Reranked:
 
 
 class Rerankers:
-    """Opens rerankers by name, each once; loading a model does not count towards a deadline."""
+    """Opens rerankers by name, each once; loading a model does not count towards a deadline.
+
+    ``usual_share`` is how much a model's score counts where nobody chose it.
+    """
 
     def __init__(
         self,
         load: Callable[[str], Reranker],
         requires_gpu: Callable[[str], bool],
+        usual_share: Callable[[str], float] = lambda name: 1.0,
     ) -> None:
         self._load = load
         self._requires_gpu = requires_gpu
+        self.usual_share = usual_share
         self._open: dict[str, Reranker] = {}
         self._lock = threading.Lock()
 
@@ -119,10 +126,36 @@ async def rerank(
     if outcome.value is None:
         failed = str(outcome.failure or Failure.ERROR)
         return Reranked(model, None, failed, outcome.reason, outcome.seconds)
-    return Reranked(model, tuple(map(_sigmoid, outcome.value)), seconds=outcome.seconds)
+    return Reranked(model, tuple(outcome.value), seconds=outcome.seconds)
 
 
-def _sigmoid(value: float) -> float:
+def share(options: SearchOptions, rerankers: Rerankers) -> float:
+    """How much the reranker's score counts, from 0 to 1."""
+    if options.rerank_share is not None:
+        return options.rerank_share
+    return rerankers.usual_share(options.reranker)
+
+
+def blended(
+    scores: Mapping[int, float], before: Mapping[int, float], share: float
+) -> dict[int, float]:
+    """What candidates are ordered by, from the model's scores and those they had before."""
+    if share == 1:
+        return {key: sigmoid(score) for key, score in scores.items()}
+    read, old = _spread(scores), _spread({key: before[key] for key in scores})
+    return {key: share * read[key] + (1 - share) * old[key] for key in scores}
+
+
+def _spread(scores: Mapping[int, float]) -> dict[int, float]:
+    """Scores from 0 to 1 by the ends of the list; all 1 where they are equal."""
+    low, high = min(scores.values()), max(scores.values())
+    if high == low:
+        return dict.fromkeys(scores, 1.0)
+    return {key: (score - low) / (high - low) for key, score in scores.items()}
+
+
+def sigmoid(value: float) -> float:
+    """``1 / (1 + e^-x)``, for numbers of any size."""
     if value >= 0:
         return 1.0 / (1.0 + math.exp(-value))
     small = math.exp(value)

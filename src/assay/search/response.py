@@ -60,7 +60,8 @@ class SearchHit:
     ``highlight`` is the part of the text that shows best why it was found, ``terms`` what each
     term added to a component's score, largest first; both where they were asked for.
     ``folded`` are the first of the ``folded_count`` results that it stands for
-    (``search/folding.py``).
+    (``search/folding.py``). ``reranker_share`` is how much the reranker's score counts in ``score``
+    (``search/rerank.py``); None where it was not asked.
     """
 
     rank: int
@@ -80,6 +81,7 @@ class SearchHit:
     terms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     folded: tuple[FoldedHit, ...] = ()
     folded_count: int = 0
+    reranker_share: float | None = None
 
     @property
     def reranker_score(self) -> float | None:

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from assay import limits
 from assay.cache import Cache
-from assay.errors import AssayError, SearchUnavailableError
+from assay.errors import AssayError, CorruptError, SearchUnavailableError
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit
 from assay.model.testset import QueryType
@@ -59,7 +59,7 @@ from assay.search.request import (
     check_names,
     without_components,
 )
-from assay.search.rerank import Reranked, Rerankers, depth, rerank
+from assay.search.rerank import Reranked, Rerankers, depth, rerank, share
 from assay.search.response import SearchResponse
 from assay.search.snapshot import Snapshot
 from assay.search.synonyms import Synonyms, rules_of
@@ -85,12 +85,14 @@ class Source:
     """Where a searcher gets what it looks into.
 
     ``newest`` names the newest generation; ``open`` opens it. ``stamp`` differs once another one
-    was written, and is so cheap that an event loop may ask; without it, ``newest`` is asked.
+    was written or this one was touched, and is so cheap that an event loop may ask; without it,
+    ``newest`` is asked. ``verify`` raises where files of the newest one are not as written.
     """
 
     newest: Callable[[], str]
     open: Callable[[], Snapshot]
     stamp: Callable[[], object] | None = None
+    verify: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,7 @@ class Searcher:
         self._loop = BackgroundLoop()
         self._refreshing = threading.Lock()
         self._stale = ""
+        self._damaged: CorruptError | None = None
         self._looked = 0.0
         self._stamp = self._stamped()
         self._snapshot = self._opened()
@@ -242,6 +245,8 @@ class Searcher:
     @property
     def components(self) -> dict[str, str]:
         """Each component with ``ready``, ``resting`` (its breaker is open), or why it is absent."""
+        if self._damaged is not None:
+            return dict.fromkeys(self.lanes, self._damaged.message)
         snapshot = self._snapshot
         return {
             name: ("resting" if self.lanes[name].breaker.is_open else "ready")
@@ -325,6 +330,7 @@ class Searcher:
             wrong = "cannot look for a newer generation"
             try:
                 if self._source.newest() == self._snapshot.generation:
+                    self._damaged = self._damage()
                     self._stamp, self._stale = stamp, ""
                     return False
                 wrong = "a newer generation cannot be opened"
@@ -334,8 +340,20 @@ class Searcher:
                 self._stale = f"{wrong}: {problem}"
                 return False
             self._snapshot = fresh
-            self._stamp, self._stale = stamp, ""
+            self._stamp, self._stale, self._damaged = stamp, "", None
             return True
+
+    def _damage(self) -> CorruptError | None:
+        """What is wrong with the files that are being searched: they are read in place."""
+        try:
+            if self._source.verify is not None:
+                self._source.verify()
+        except CorruptError as problem:
+            if self._source.newest() != self._snapshot.generation:
+                return None  # replaced meanwhile: the next search moves on
+            log.error("the index is not searched any more: %s", problem)
+            return problem
+        return None
 
     def close(self) -> None:
         """Let threads go; what is still at work gets a moment to end."""
@@ -383,6 +401,8 @@ class Searcher:
         changes: dict[str, Any],
         started: float,
     ) -> SearchInProgress:
+        if self._damaged is not None:
+            raise CorruptError(self._damaged.message, hint=self._damaged.hint)
         snapshot = self._snapshot
         self.check_named(changes)
         wanted = changed(self._usual(snapshot) if options is None else options, **changes)
@@ -610,7 +630,8 @@ class Searcher:
         )
         if reranked.scores is None:
             return ranking, reranked
-        return ranking.reranked(dict(zip(keys, reranked.scores, strict=True))), reranked
+        judged = dict(zip(keys, reranked.scores, strict=True))
+        return ranking.reranked(judged, share(options, self._rerankers)), reranked
 
     async def _why(self, document: str, search: SearchInProgress) -> Why:
         prepared = await self._aprepare(search)

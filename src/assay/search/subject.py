@@ -123,6 +123,18 @@ def _is_own(names: str, forms: tuple[str, ...]) -> bool:
     return all(word in named or word in _OF_PRODUCTS for word in title.split())
 
 
+@lru_cache(maxsize=4_096)
+def is_of_product(names: str) -> bool:
+    """Whether a document is that of a product, as labels are, by the names that it is filed under.
+
+    Its title has no words but these.
+    """
+    title, *others = names.strip().split(BETWEEN)
+    named = {word for name in others for word in name.split()}
+    words_of_title = [word for word in title.split() if word not in _OF_PRODUCTS]
+    return bool(words_of_title) and named.issuperset(words_of_title)
+
+
 def _has_own(forms: tuple[str, ...], documents: Iterable[str]) -> bool:
     """Whether the names of a document are those of one with one of these forms for itself."""
     having = (one for form in forms for one in documents if f" {form} " in one)
@@ -236,6 +248,11 @@ class Scope:
     def is_certain(self) -> bool:
         """Whether it is named by a document or a drug, or is one term: more may be just words."""
         return self.by is By.NAMES or self.is_drug or len(self.weights) == 1
+
+    @property
+    def is_mentioned(self) -> bool:
+        """Whether it is a drug that no document is named with."""
+        return self.by is By.TEXT and self.is_drug
 
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""

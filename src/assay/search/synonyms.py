@@ -10,15 +10,17 @@ stands only for one in capitals: "AS" is a disease, and "as" is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 
 from assay import limits
+from assay.analysis.drugs import other_names
 from assay.analysis.spelling import folded
 from assay.digests import digest_of
-from assay.errors import FormatError, LimitError, MissingFileError, UsageError
+from assay.errors import FormatError, UsageError
+from assay.plain_file import read_plain
 from assay.search.request import BUILT_IN_SYNONYMS, NO_SYNONYMS
 
 WRITTEN = ("abbreviations.txt", "drug_names.txt")  # rules
@@ -31,6 +33,8 @@ _Key = tuple[str, ...]
 class Synonyms:
     """Rules; the keys of ``capitals`` hold for what is written in capitals.
 
+    Where two abbreviations differ in capitals only (EGFR, eGFR), ``exact`` has what each means.
+
     What ``gentle`` rules add counts less than what was written.
     """
 
@@ -38,10 +42,12 @@ class Synonyms:
         self,
         rules: dict[_Key, tuple[str, ...]],
         capitals: frozenset[_Key] = frozenset(),
+        exact: Mapping[str, tuple[str, ...]] | None = None,
         *,
         gentle: bool = False,
     ) -> None:
         self.gentle = gentle
+        self._exact = exact or {}
         self._rules = rules
         self._capitals = capitals
         lengths: dict[str, set[int]] = {}
@@ -66,7 +72,8 @@ class Synonyms:
         while at < len(words):
             for length in self._lengths.get(words[at], ()):
                 key = tuple(words[at : at + length])
-                found = self._rules.get(key)
+                found = self._exact.get(written[at][1]) if length == 1 else None
+                found = found or self._rules.get(key)
                 if found is not None and (key not in self._capitals or written[at][1].isupper()):
                     added |= dict.fromkeys(found)
                     at += length - 1
@@ -76,6 +83,12 @@ class Synonyms:
         return tuple(word for word in added if f" {' '.join(_key(word))} " not in said)[
             : limits.MAX_SYNONYMS
         ]
+
+    def others(self, text: str) -> tuple[str, ...]:
+        """What may stand for a name; of a drug, the rules that ship know every name."""
+        found = self.expansions(text)
+        known = other_names(text)[1:] if self.gentle else ()
+        return tuple(dict.fromkeys((*found, *known)))[: limits.MAX_SYNONYMS]
 
 
 @cache
@@ -88,7 +101,7 @@ def built_in() -> Synonyms:
     # thousands of lines that are folded already: reading them as rules would take long
     pairs = (line.split(" => ") for name in OTHER_NAMES for line in texts[name].split("\n")[1:-1])
     others = {tuple(name.split(" ")): (usual,) for name, usual in pairs}
-    return Synonyms({**others, **own._rules}, own._capitals, gentle=True)
+    return Synonyms({**others, **own._rules}, own._capitals, own._exact, gentle=True)
 
 
 @lru_cache(maxsize=256)
@@ -106,15 +119,9 @@ def rules_of(text: str) -> Synonyms | None:
 
 def read_synonyms(path: Path) -> Synonyms:
     """The rules of a file; the error for a bad line gives its number."""
+    data = read_plain(path, limits.MAX_SYNONYM_BYTES, hint="see the setting synonyms")
     try:
-        size = path.stat().st_size
-        if size > limits.MAX_SYNONYM_BYTES:
-            raise LimitError(f"{path}: {size:,} bytes, and {limits.MAX_SYNONYM_BYTES:,} may be")
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise MissingFileError(
-            f"{path}: {error.strerror}", hint="see the setting synonyms"
-        ) from None
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError("this is not UTF-8 text", source=str(path)) from None
     return _synonyms([(line, str(path)) for line in text.split("\n")], capitals=False)
@@ -123,6 +130,7 @@ def read_synonyms(path: Path) -> Synonyms:
 def _synonyms(lines: Iterable[tuple[str, str]], *, capitals: bool) -> Synonyms:
     """The rules of lines that come from somewhere."""
     rules: dict[_Key, dict[str, None]] = {}
+    typed: dict[_Key, dict[str, tuple[str, ...]]] = {}
     only: set[_Key] = set()
     number, before = 0, ""
     for line, source in lines:
@@ -132,9 +140,13 @@ def _synonyms(lines: Iterable[tuple[str, str]], *, capitals: bool) -> Synonyms:
             for phrase, targets in _pairs(rule, source, number):
                 key = tuple(_key(phrase))
                 rules.setdefault(key, {}).update(dict.fromkeys(targets))
+                typed.setdefault(key, {})[phrase] = tuple(targets)
                 if capitals and phrase.isupper() and phrase.isalpha() and len(phrase) <= SHORT:
                     only.add(key)
-    return Synonyms({key: tuple(targets) for key, targets in rules.items()}, frozenset(only))
+    alike = (phrases for phrases in typed.values() if capitals and len(phrases) > 1)
+    exact = {phrase: targets for phrases in alike for phrase, targets in phrases.items()}
+    each = {key: tuple(targets) for key, targets in rules.items()}
+    return Synonyms(each, frozenset(only - {tuple(_key(one)) for one in exact}), exact)
 
 
 def _pairs(rule: str, source: str, line: int) -> list[tuple[str, list[str]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,18 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from assay import limits
 from assay.errors import ConflictError, InputError, LimitError, MissingFileError, UsageError
-from assay.model.annotation import Decision, Grade, Item, ItemKey, Purpose, Round, RoundQuery
+from assay.model.annotation import (
+    AUTOMATIC,
+    Decision,
+    Grade,
+    Item,
+    ItemKey,
+    Plan,
+    Purpose,
+    Round,
+    RoundQuery,
+)
+from assay.model.codec import decode, encode
 from assay.model.document import check_id
 from assay.model.moments import now
 from assay.model.testset import QueryType
@@ -28,6 +40,8 @@ from assay.store.schema import (
     annotation_rounds,
 )
 from assay.store.upsert import insert_or_replace
+
+PLAN = "plan"
 
 
 class AnnotationStore:
@@ -118,8 +132,27 @@ class AnnotationStore:
             _check_grade(grade, comment)
         with writing(self._engine) as connection:
             held = _open_round(connection, round_id)
-            _check_annotator(held, annotator)
+            if not annotator.startswith(AUTOMATIC):
+                _check_annotator(held, annotator)
             return [_entered(connection, held, annotator, one) for one in said]
+
+    def add_annotator(self, round_id: str, name: str, plan: Plan) -> Round:
+        """Let a second person judge in a round that one began."""
+        with writing(self._engine) as connection:
+            held = _open_round(connection, round_id)
+            if len(held.annotators) > 1:
+                raise ConflictError(
+                    f"{' and '.join(held.annotators)} judge in {round_id} already",
+                    hint="two people judge a round, and a third decides where they differ",
+                )
+            changed = replace(held, annotators=(*held.annotators, name), plan=plan)
+            _check_annotators(changed)
+            return _changed(connection, changed)
+
+    def change_plan(self, round_id: str, plan: Plan) -> Round:
+        """Judge a round in another way from now on."""
+        with writing(self._engine) as connection:
+            return _changed(connection, replace(_open_round(connection, round_id), plan=plan))
 
     def undo(self, round_id: str, annotator: str) -> Grade | None:
         """Undo and return the annotator's last grade; None if there is none."""
@@ -223,11 +256,7 @@ def _entered(
 
 def _check_round(held: Round, queries: Sequence[RoundQuery], items: Sequence[Item]) -> None:
     check_id(held.round_id, "round")
-    first, second = (check_id(name, "annotator") for name in held.annotators)
-    if _folded(first) == _folded(second):
-        raise UsageError(
-            f"{first} cannot be both annotators", hint="two distinct people judge every passage"
-        )
+    _check_annotators(held)
     if not items:
         raise InputError("there is nothing to judge", hint="pool deeper, or draw other queries")
     if len(items) > limits.MAX_ROUND_ITEMS:
@@ -237,6 +266,36 @@ def _check_round(held: Round, queries: Sequence[RoundQuery], items: Sequence[Ite
         )
     known = {query.query_id for query in queries}
     assert all(item.query_id in known for item in items), "an item of no query"
+
+
+def _check_annotators(held: Round) -> None:
+    names = [check_id(name, "annotator") for name in held.annotators]
+    for name in names:
+        if _folded(name).startswith(AUTOMATIC):
+            raise UsageError(
+                f"{name} is the name of an automatic judge", hint="people judge under their own"
+            )
+    if len(set(map(_folded, names))) < len(names):
+        raise UsageError(
+            f"{names[0]} cannot be both annotators", hint="two distinct people judge every passage"
+        )
+    least = 1 if held.purpose is Purpose.FIRST else 2
+    if not least <= len(names) <= 2:
+        raise UsageError(
+            f"{len(names)} people judge in {held.round_id}",
+            hint="one or two, as in ann or ann,bob" if least == 1 else "exactly two, as in ann,bob",
+        )
+
+
+def _changed(connection: Connection, held: Round) -> Round:
+    row = _round_row(held)
+    table = annotation_rounds
+    connection.execute(
+        update(table)
+        .where(table.c.round_id == held.round_id)
+        .values(second_annotator=row["second_annotator"], source=row["source"])
+    )
+    return held
 
 
 def _folded(name: str) -> str:
@@ -323,17 +382,21 @@ def _last_of_item(
 
 
 def _round_row(held: Round) -> dict[str, Any]:
-    """A round as a row."""
+    """A round as a row; its plan stands beside its source, and nobody is an empty name."""
+    source = dict(held.source)
+    if held.plan != Plan():
+        source[PLAN] = encode(held.plan)
+    first, *second = held.annotators
     return {
         "round_id": held.round_id,
         "purpose": held.purpose.value,
         "test_set": held.test_set,
         "version": held.version,
         "checksum": held.checksum,
-        "first_annotator": held.annotators[0],
-        "second_annotator": held.annotators[1],
+        "first_annotator": first,
+        "second_annotator": "".join(second),
         "seed": held.seed,
-        "source": json.dumps(dict(held.source), ensure_ascii=False, allow_nan=False),
+        "source": json.dumps(source, ensure_ascii=False, allow_nan=False),
         "created_at": held.created_at,
         "closed_at": held.closed_at,
     }
@@ -341,17 +404,20 @@ def _round_row(held: Round) -> dict[str, Any]:
 
 def _round_of(row: Row[Any]) -> Round:
     """The round of a row."""
+    source = json.loads(row.source)
+    plan = source.pop(PLAN, None)
     return Round(
         round_id=row.round_id,
         purpose=Purpose(row.purpose),
         test_set=row.test_set,
         version=row.version,
         checksum=row.checksum,
-        annotators=(row.first_annotator, row.second_annotator),
+        annotators=tuple(filter(None, (row.first_annotator, row.second_annotator))),
         seed=row.seed,
         created_at=row.created_at,
-        source=json.loads(row.source),
+        source=source,
         closed_at=row.closed_at,
+        plan=Plan() if plan is None else decode(Plan, plan),
     )
 
 

@@ -335,7 +335,12 @@ def _counts(database: Path | None) -> dict[str, int]:
 
 def _pack(target: Path, backup: Backup, parts: dict[str, Path]) -> None:
     text = json.dumps(asdict(backup), indent=1).encode()
-    with tarfile.open(target, "x:gz", compresslevel=3) as archive:
+    # no time in its head: it has room for the years 1970 to 2106 only
+    with (
+        target.open("xb") as file,
+        gzip.GzipFile("", "wb", compresslevel=3, fileobj=file, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
         entry = tarfile.TarInfo(MANIFEST)
         entry.size = len(text)
         archive.addfile(entry, io.BytesIO(text))

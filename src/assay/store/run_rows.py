@@ -18,10 +18,11 @@ from pydantic_core import to_json
 from sqlalchemy import Row
 
 from assay.errors import InputError
-from assay.model.answers import Answer, NumberCheck
+from assay.model.answers import Answer, NumberCheck, Usage
 from assay.model.codec import decode, encode
+from assay.model.judges import JudgedAnswer
 from assay.model.judgments import Span
-from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus, Usage
+from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.sampling import Sampling
 from assay.model.scoring import Scoring
 from assay.model.stored_figures import check_figures
@@ -82,6 +83,7 @@ def _happened(outcome: QueryOutcome) -> dict[str, Any]:
         "answer_error": outcome.answer_error,
         "numbers": None if outcome.numbers is None else encode(outcome.numbers),
         "usage": None if outcome.usage is None else encode(outcome.usage),
+        "judged": None if outcome.judged is None else encode(outcome.judged),
     }
 
 
@@ -107,6 +109,7 @@ def stages_json(outcome: QueryOutcome) -> str | None:
         else _columns([one.component_scores for one in outcome.results]),
         "ranks": {} if plain else _columns([one.ranks for one in outcome.results]),
         "timings_ms": dict(outcome.timings_ms),
+        "passages": dict(outcome.passages),
     }
     return _dump(content) if any(content.values()) else None
 
@@ -123,7 +126,7 @@ def outcome(
     rankings = [content] if tail is None else [content, unsealed(tail)]
     more = unsealed(stages) if stages else {}
     answer, numbers = content.get("answer"), content.get("numbers")
-    usage = content.get("usage")
+    usage, judged = content.get("usage"), content.get("judged")
     known = more.get("ids", [])
     lists = {
         name: tuple(known[at] for at in found)
@@ -151,6 +154,8 @@ def outcome(
         answer_error=content.get("answer_error") or _failed_answer(content.get("warnings", ())),
         numbers=None if numbers is None else decode(NumberCheck, numbers),
         usage=None if usage is None else decode(Usage, usage),
+        judged=None if judged is None else decode(JudgedAnswer, judged),
+        passages=more.get("passages", {}),
     )
 
 
@@ -173,6 +178,7 @@ class _Result:
     answer_error: str | None = None
     numbers: NumberCheck | None = None
     usage: Usage | None = None
+    judged: JudgedAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +192,7 @@ class _Stages:
     component_scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     ranks: Mapping[str, tuple[int | None, ...]] = field(default_factory=dict)
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    passages: Mapping[str, str] = field(default_factory=dict)
 
 
 def check_outcome(result: object, stages: object | None) -> None:

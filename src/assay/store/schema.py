@@ -12,6 +12,9 @@ is in ``stages_json``.
 ``annotation_grades`` is a log: a later row replaces an earlier one of the same annotator and item,
 and undoing marks a row, so that nothing anybody said is ever lost.
 
+``judge_opinions`` has what a judge said of a task, by the judge's name and the task's digest, and
+``claim_grades`` what people said of a claim beside the passages that it cites, by their digest.
+
 A change here needs a step in ``migrations/versions`` and a higher ``VERSION``; a test compares the
 tables that the steps build with these.
 """
@@ -33,7 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 APPLICATION_ID = 0x61737379  # "assy"
-VERSION = 5
+VERSION = 6
 
 # SQLite's REAL has 64 bits, PostgreSQL's has 32
 REAL64: TypeEngine[float] = REAL().with_variant(Double(), "postgresql")
@@ -306,5 +309,25 @@ annotation_decisions = Table(
     Column("comment", Text, nullable=False),
     Column("at", Text, nullable=False),
     _of_item(),
+    sqlite_strict=True,
+)
+
+judge_opinions = Table(
+    "judge_opinions",
+    metadata,
+    Column("judge", Text, primary_key=True),
+    Column("task", Text, primary_key=True),
+    Column("opinion_json", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    sqlite_strict=True,
+)
+
+claim_grades = Table(
+    "claim_grades",
+    metadata,
+    Column("claim", Text, primary_key=True),
+    Column("annotator", Text, primary_key=True),
+    Column("label", Text, nullable=False),
+    Column("at", Text, nullable=False),
     sqlite_strict=True,
 )

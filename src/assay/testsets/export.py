@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.errors import UsageError
+from assay.hits.trec_lines import column
 from assay.model.answers import Expect
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.testsets.write import as_plain, as_yaml, quoted
@@ -35,6 +36,8 @@ def lost(test_set: TestSet, form: str) -> list[str]:
         "the held-out part": test_set.held_out is not None,
         "which queries were skipped": bool(test_set.skipped),
         "expect: nothing": any(query.expect is Expect.NOTHING for query in queries),
+        "which queries are synthetic": bool(test_set.synthetic_ids),
+        "right answers": any(query.reference or query.nuggets for query in queries),
     }
     if form != "golden-list":
         kept["expect: refusal"] = any(query.expect is Expect.REFUSAL for query in queries)
@@ -63,7 +66,7 @@ def _trec(test_set: TestSet) -> dict[str, str]:
     """Topics as ``id<TAB>text`` lines, and qrels."""
     topics = [f"{query.query_id}\t{_one_line(query.query_text)}" for query in test_set.queries]
     rows = [
-        f"{query.query_id} 0 {item.id} {item.grade}"
+        f"{column(query.query_id, first=True)} 0 {column(item.id)} {item.grade}"
         for query in test_set.queries
         for item in query.relevant_docs
     ]
@@ -79,7 +82,7 @@ def _beir(test_set: TestSet) -> dict[str, str]:
         for query in test_set.queries
     ]
     rows = [
-        f"{query.query_id}\t{item.id}\t{item.grade}"
+        f"{column(query.query_id, first=True)}\t{column(item.id)}\t{item.grade}"
         for query in test_set.queries
         for item in query.relevant_docs
     ]

@@ -142,6 +142,17 @@ class FieldReader:
         self.problem(node, "relevant must be true or false, without quotes")
         return None
 
+    def switch(self, key: str, *, usual: bool) -> bool:
+        """True or false; ``usual`` if it is missing."""
+        node = self.node.get(key)
+        if node is None or is_null(node):
+            return usual
+        words = {"true": True, "false": False}
+        if isinstance(node, ScalarNode) and not node.quoted and node.text.lower() in words:
+            return words[node.text.lower()]
+        self.problem(node, f"{key} must be true or false")
+        return usual
+
     def spans(self, key: str) -> tuple[Span, ...]:
         """Character spans ``[start, end)``; invalid ones are recorded and left out."""
         found: list[Span] = []

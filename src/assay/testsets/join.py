@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from assay.errors import UsageError
-from assay.model.testset import OVERLAP, HeldOut, TestSet, with_skipped
+from assay.model.testset import JUDGED_BY, OVERLAP, HeldOut, TestSet, with_skipped
 from assay.testsets.overlap import overlap
 
 ALL = "all"  # the part that a set is, where it is no part of another
@@ -51,6 +51,8 @@ def _provenance(sets: Sequence[TestSet]) -> dict[str, Any]:
         shared += common.sentences(groups=apart, documents=apart)
     if shared:
         found[OVERLAP] = shared
+    if judged := [f"{one.name} was {line}" for one in sets for line in one.judged_by]:
+        found[JUDGED_BY] = judged
     held = frozenset[str]().union(*(one.unjudged_held_out for one in sets))
     return with_skipped(found, [query for one in sets for query in one.unjudged], held)
 

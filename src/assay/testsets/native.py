@@ -26,6 +26,7 @@ from assay.model.testset import (
     HeldOut,
     Judgment,
     Level,
+    Nugget,
     QueryType,
     SpeakerFilter,
     level_of_chunk,
@@ -46,7 +47,11 @@ QUERY_KEYS = (
     "must_contain",
     "forbidden",
     "group",
+    "reference",
+    "nuggets",
+    "synthetic",
 )
+NUGGET_KEYS = ("text", "vital")
 JUDGMENT_KEYS = ("doc_id", "chunk_id", "grade", "relevant", "spans", "level")
 HELD_OUT_KEYS = ("seed", "query_ids")
 RELEVANT = 1  # the grade of what is relevant in a set without grades
@@ -106,6 +111,9 @@ def read_query(node: Node, draft: DraftSet, number: int, *, binary: bool) -> Dra
         row.texts("must_contain"),
         row.texts("forbidden"),
         row.optional("group"),
+        row.optional("reference"),
+        tuple(filter(None, (_nugget(item, row) for item in row.items("nuggets")))),
+        row.optional("synthetic"),
     )
     listed = node.get("relevant_docs")
     whole = len(kept) == len(judged) and (is_null(listed) or isinstance(listed, SequenceNode))
@@ -136,6 +144,17 @@ def _judgment(node: Node, query: FieldReader, binary: bool) -> Judgment | None:
         judged = chunk_id or doc_id
         return Judgment(judged, grade, row.spans("spans"), owner, level_of_chunk(judged, owner))
     return Judgment(doc_id, grade, row.spans("spans"), level=level)
+
+
+def _nugget(node: Node, query: FieldReader) -> Nugget | None:
+    if isinstance(node, ScalarNode) and node.text:
+        return Nugget(node.text)
+    if not isinstance(node, MappingNode):
+        query.problem(node, "a nugget is a text, or {text: ..., vital: false}")
+        return None
+    row = FieldReader(node, query.draft, query.query_id)
+    row.refuse_unknown(NUGGET_KEYS)
+    return Nugget(row.text("text", required=True), row.switch("vital", usual=True))
 
 
 def _held_out(node: Node, parent: FieldReader) -> HeldOut | None:

@@ -122,10 +122,30 @@ def _query() -> dict[str, Any]:
                 "type": ["string", "integer", "null"],
                 "description": "Queries of one group stay together in splits.",
             },
+            "reference": _text("A right answer in full."),
+            "nuggets": {"type": "array", "items": _nugget()},
+            "synthetic": {
+                "type": ["string", "null"],
+                "description": "Nobody asked this: the passage that it was made from.",
+            },
             "notes": _text("A line for people."),
         },
         ("query_id", "query_text"),
     )
+
+
+def _nugget() -> dict[str, Any]:
+    row = _object(
+        {
+            "text": {"type": "string", "minLength": 1, "description": "What a right answer says."},
+            "vital": {
+                "type": "boolean",
+                "description": "Whether no answer is right without it: true by default.",
+            },
+        },
+        ("text",),
+    )
+    return {"anyOf": [{"type": "string", "minLength": 1}, row]}
 
 
 def _judgment() -> dict[str, Any]:

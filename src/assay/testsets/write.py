@@ -44,24 +44,26 @@ def as_plain(test_set: TestSet) -> dict[str, Any]:
 
 def query_as_plain(query: GoldenQuery) -> dict[str, Any]:
     """One query, without the fields that have their default."""
-    rows: dict[str, Any] = {"query_id": query.query_id, "query_text": query.query_text}
-    if query.query_type is not None:
-        rows["query_type"] = query.query_type.value
-    if query.expect is not Expect.EVIDENCE:
-        rows["expect"] = query.expect.value
-    if query.relevant_docs:
-        rows["relevant_docs"] = [judgment_as_plain(item) for item in query.relevant_docs]
-    if query.speaker_filter is not SpeakerFilter.ALL:
-        rows["speaker_filter"] = query.speaker_filter.value
-    if query.ingestion_mode is not None:
-        rows["ingestion_mode"] = query.ingestion_mode.value
-    if query.must_contain:
-        rows["must_contain"] = list(query.must_contain)
-    if query.forbidden:
-        rows["forbidden"] = list(query.forbidden)
-    if query.group is not None:
-        rows["group"] = query.group
-    return rows
+    kind, mode = query.query_type, query.ingestion_mode
+    everyone = query.speaker_filter is SpeakerFilter.ALL
+    rows: dict[str, Any] = {
+        "query_id": query.query_id,
+        "query_text": query.query_text,
+        "query_type": None if kind is None else kind.value,
+        "expect": None if query.expect is Expect.EVIDENCE else query.expect.value,
+        "relevant_docs": [judgment_as_plain(item) for item in query.relevant_docs],
+        "speaker_filter": None if everyone else query.speaker_filter.value,
+        "ingestion_mode": None if mode is None else mode.value,
+        "must_contain": list(query.must_contain),
+        "forbidden": list(query.forbidden),
+        "group": query.group,
+        "reference": query.reference,
+        "nuggets": [
+            one.text if one.vital else {"text": one.text, "vital": False} for one in query.nuggets
+        ],
+        "synthetic": query.synthetic,
+    }
+    return {name: value for name, value in rows.items() if value is not None and value != []}
 
 
 def judgment_as_plain(judgment: Judgment) -> dict[str, Any]:

@@ -522,3 +522,106 @@ def test_a_definition_does_not_say_which_events_there_were() -> None:
     assert answerer.answer(asked, [EVENTS]).text.startswith("Adverse events after the bath were")
     asked = "how were treatment-emergent adverse events after the bath defined"
     assert "began after it" in answerer.answer(asked, [EVENTS]).text
+
+
+@pytest.mark.parametrize(
+    "question", ["How is an underactive thyroid treated?", "How is hypothyroidism treated?"]
+)
+def test_the_opposite_condition_does_not_answer(question: str) -> None:
+    right = passage("Hypothyroidism is treated with thyroxine.", "a", "Hypothyroidism")
+    wrong = passage(
+        "Hyperthyroidism is treated with methimazole; hypothyroidism may follow it.",
+        "b",
+        "Hyperthyroidism",
+    )
+    said = ExtractiveAnswerer(gate=0.0).answer(question, [wrong, right])
+    assert said.citations == ("a:chunk_0",)
+    assert not ExtractiveAnswerer(gate=0.0).answer(question, [wrong]).grounded
+
+
+def test_a_source_with_much_less_of_the_question_is_not_quoted() -> None:
+    question = "How often a day was the broccoli sprout extract taken?"
+    right = passage("Broccoli sprout extract was taken three times daily.", "a")
+    weak = passage("Of the extract taken per day, 450 mg were given daily.", "b")
+    heading = passage("Outcomes of the broccoli sprout study", "a")
+    said = ExtractiveAnswerer(gate=0.0).answer(question, [heading, right, weak])
+    assert set(said.citations) == {"a:chunk_0"}
+
+
+def test_headings_that_ask_are_not_quoted() -> None:
+    text = "How is it diagnosed?\nBy its rash.\nWhat are the treatments for pinta?\nPenicillin."
+    said = ExtractiveAnswerer(gate=0.0).answer(
+        "How is pinta treated?", [passage(text, title="Pinta")]
+    )
+    assert "?" not in said.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "title"),
+    [
+        (
+            "For how long is the lignocaine patch worn each day?",
+            "One was worn for 12 hours.",
+            "Lidocaine Patch",
+        ),
+        (
+            "How much pembrolizumab was given every three weeks?",
+            "200 mg every 3 weeks",
+            "Pembrolizumab",
+        ),
+        ("What dose of Kadcyla was given?", "It was given at 3.6 mg/kg.", "T-DM1"),
+        ("What is the dose of radium-223?", "Ra-223 dichloride 55 kBq/kg was injected.", "Ra-223"),
+        ("How much ground linseed was eaten per day?", "Flaxseed: 25 g per day ground", "Flaxseed"),
+        ("Quelle est la dose d'amlodipine?", "L'amlodipine 5 mg par jour.", "Amlodipine"),
+    ],
+)
+def test_other_names_and_spellings_are_answered(question: str, text: str, title: str) -> None:
+    said = ExtractiveAnswerer(gate=0.0).answer(question, [passage(text, title=title)])
+    assert text.split(".", maxsplit=1)[0] in said.text, said.refusal_reason
+
+
+@pytest.mark.parametrize(
+    ("question", "section", "text"),
+    [
+        (
+            "What is the dose of Humira in multiple sclerosis?",
+            "warnings",
+            "Multiple sclerosis was seen.",
+        ),
+        (
+            "How much does the C-Tb test cost?",
+            "other",
+            "Due to costs the WHO issued in 2011 a statement [17].",
+        ),
+        (
+            "What is the dose of propranolol in tremor?",
+            "other",
+            "Treatment of tremor may not be necessary.",
+        ),
+    ],
+)
+def test_what_only_looks_like_the_fact_is_no_answer(question: str, section: str, text: str) -> None:
+    drug = {"drugs": ("Humira",)} if "Humira" in question else {}
+    title = "Humira" if drug else "C-Tb and propranolol"
+    rows = [
+        Passage(Chunk("d:chunk_0", "d", text, title, section_label=section, metadata=drug)),
+        Passage(
+            Chunk(
+                "d:chunk_1", "d", "40 mg every week.", title, section_label="dosage", metadata=drug
+            )
+        ),
+    ]
+    assert not ExtractiveAnswerer(gate=0.0).answer(question, rows[: 1 + bool(drug)]).grounded
+
+
+def test_counts_of_the_arm_that_the_question_names_are_quoted() -> None:
+    title = "NCT00000001: 6 mg Estradiol; 30 mg Estradiol"
+    text = "Adverse Events 1:\n  Total: 3/34\n  Nausea 2/34\nAdverse Events 2:\n  Nausea 3/32"
+    trial = Passage(Chunk("NCT00000001:chunk_3", "NCT00000001", text, title))
+    answer = ExtractiveAnswerer(gate=0.0).answer
+    said = answer("How many patients on 6 mg estradiol had nausea?", [trial])
+    assert said.text.startswith("6 mg Estradiol [1] Nausea 2/34 [1]")
+    assert "3/32" not in said.text
+    both = answer("How many patients had nausea with estradiol?", [trial]).text
+    assert "6 mg Estradiol [1] Nausea 2/34" in both
+    assert "30 mg Estradiol [1] Nausea 3/32" in both

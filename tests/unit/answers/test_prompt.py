@@ -18,23 +18,25 @@ from assay.testing.answerer import PASSAGES, QUESTION
 ONE, TWO = "label-1:chunk_2", "trial-1:chunk_7"
 
 REPLIES = {
-    "5 mg [1].": (ONE,),
-    "5 mg [1][2].": (ONE, TWO),
-    "5 mg [1, 2].": (ONE, TWO),
-    "5 mg [1-2].": (ONE, TWO),
-    "5 mg [2]. Indeed 5 mg [1], see [2].": (TWO, ONE),
-    "5 mg [9].": ("[9]",),
-    "5 mg [0].": ("[0]",),
-    "5 mg [2-1].": (TWO, ONE),
-    "5 mg [1-999].": (ONE, "[999]"),
-    "5 mg.": (),
-    "5 mg [see label].": (),
+    "5 mg [1].": ("5 mg [1].", (ONE,)),
+    "5 mg [1][2].": ("5 mg [1][2].", (ONE, TWO)),
+    "5 mg [1, 2].": ("5 mg [1][2].", (ONE, TWO)),
+    "5 mg [1-2].": ("5 mg [1][2].", (ONE, TWO)),
+    "5 mg [2]. Indeed 5 mg [1], see [2].": ("5 mg [1]. Indeed 5 mg [2], see [1].", (TWO, ONE)),
+    "5 mg [9].": ("5 mg [1].", ("[9]",)),
+    "5 mg [0].": ("5 mg [1].", ("[0]",)),
+    "5 mg [2-1].": ("5 mg [1][2].", (TWO, ONE)),
+    "5 mg [1-999].": ("5 mg [1][2].", (ONE, "[999]")),
+    "5 mg.": ("5 mg.", ()),
+    "5 mg [see label].": ("5 mg [see label].", ()),
 }
 
 
-@pytest.mark.parametrize(("reply", "cited"), REPLIES.items())
-def test_citations_are_read_back(reply: str, cited: tuple[str, ...]) -> None:
-    assert parse(reply, PASSAGES) == Answer(reply, cited)
+@pytest.mark.parametrize(("reply", "text", "cited"), [(k, *v) for k, v in REPLIES.items()])
+def test_marks_name_the_citations_in_their_order(
+    reply: str, text: str, cited: tuple[str, ...]
+) -> None:
+    assert parse(reply, PASSAGES) == Answer(text, cited)
 
 
 @pytest.mark.req("K4")

@@ -131,17 +131,18 @@ def test_a_database_that_was_cut_to_nothing(tmp_path: Path) -> None:
 def test_an_index_that_should_be_compacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = configured(tmp_path)
     with Workspace(config) as workspace:
-        for text in ("kidneys", "hearts"):
-            workspace.store_documents([document("d0", f"a text about {text}")])
+        for names in (("d0", "d1", "d2", "d3"), ("d4", "d5"), ("d6",)):
+            workspace.store_documents([document(name, f"a text about {name}") for name in names])
             workspace.update_index()
         assert by_name(examine(config))["index"].state is State.OK
-        workspace.store_documents([document("d0", "a text about lungs")])
+        with monkeypatch.context() as few:
+            few.setattr("assay.app.doctor.MANY_SEGMENTS", 2)
+            assert "in 3 segments" in by_name(examine(config))["index"].says
+        workspace.delete([f"d{number}" for number in range(5)])
         workspace.update_index()
         found = by_name(examine(config))["index"]
         assert (found.state, found.hint) == (State.NOTE, "assay index compact")
-        assert "4 of its chunks were replaced or deleted" in found.says
-        monkeypatch.setattr("assay.app.doctor.MANY_SEGMENTS", 2)
-        assert "in 3 segments" in by_name(examine(config))["index"].says
+        assert "of its chunks were replaced or deleted" in found.says
         workspace.update_index(fresh=True)
         assert by_name(examine(config))["index"].state is State.OK
 

@@ -47,6 +47,7 @@ PROBE: dict[str, Any] = {
     "collapse": True,
     "rerank": True,
     "reranker": "ms-marco-minilm-l12-v2",
+    "rerank_share": 0.7,
     "lexicon": "lexicon.yaml",
     "synonyms": "synonyms.txt",
     "answerer": "answering:answer",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.app.annotation import Desk
-from assay.cli.annotate import Keyboard, Screen, decide, judge
+from assay.cli.annotate import Keyboard, Screen, decide, judge, look_again
 from assay.cli.main import run
 from assay.store.annotations import AnnotationStore
 from tests.unit.store.test_annotations import ITEMS, QUERIES, a_round
@@ -108,3 +108,28 @@ def test_the_command_reads_lines_where_there_is_no_terminal(
     assert "ann and bob" in capsys.readouterr().err
     assert run([*home, "annotate", "--as", "ann", "--adjudicate"]) == 2
     assert "must not see" in capsys.readouterr().err
+
+
+def test_what_an_automatic_judge_graded_otherwise_is_looked_at_again(at: Desk) -> None:
+    judge(at, "ann", screen("3" * 10)[0])
+    shown = at.propose("strict", lambda question, passages: [0] * len(passages), shown=True)
+    again, said = screen("31q")
+    look_again(shown, "ann", again, shown.to_review("ann"))
+    assert any("you said grade 3; the judge differs" in text for text in said)
+    assert "1 grade of 10 passages changed" in said[-1]
+    assert sorted(str(one.grade) for one in at.grades("ann")) == ["1", *"3" * 9]
+
+
+@pytest.mark.usefixtures("at")
+def test_either_a_person_judges_or_an_automatic_judge(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = ["--home", str(tmp_path)]
+    assert run([*home, "annotate"]) == 2
+    assert "who judges?" in capsys.readouterr().err
+    assert run([*home, "annotate", "--as", "ann", "--judge", "words"]) == 2
+    assert run([*home, "annotate", "--judge", "words", "--json"]) == 0
+    voices = json.loads(capsys.readouterr().out)["voices"]
+    assert [(one["person"], one["judged_by_both"]) for one in voices] == [("ann", 0), ("bob", 0)]
+    assert run([*home, "annotate", "--as", "ann", "--review"]) == 2
+    assert "no automatic judge is shown" in capsys.readouterr().err

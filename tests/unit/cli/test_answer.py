@@ -65,7 +65,7 @@ def test_a_service_answers(capsys: pytest.CaptureFixture[str]) -> None:
         )
     out = capsys.readouterr().out
     assert code == 0
-    assert out.startswith("Rarely [1]. Never [99].")
+    assert out.startswith("Rarely [1]. Never [2].")
     assert "[2] [99]  (there is no such source)" in out
 
 

@@ -21,7 +21,7 @@ def test_a_card_is_complete(card: ModelCard) -> None:
     assert card.about
     assert card.sources or card.ships
     assert 4 <= card.max_tokens <= card.longest <= limits.MAX_MODEL_TOKENS
-    assert (card.pooling == "none") == (card.role in ("reranker", "hybrid"))
+    assert (card.pooling == "none") == (card.role in ("reranker", "entailment", "hybrid"))
     assert bool(card.layers and card.vocabulary) == (card.role == "hybrid")
     assert card.requires_gpu == (card.runtime == "torch")
 

@@ -16,7 +16,8 @@ from assay.app.workspace import Workspace
 from assay.errors import InputError, TooManyErrorsError, UnreachableError, UsageError
 from assay.evaluation.execution import LONGEST_PAUSE_S, Retries, execute
 from assay.evaluation.result import result_of
-from assay.model.runs import ASKED_AGAIN, QueryOutcome, Usage
+from assay.model.answers import Usage
+from assay.model.runs import ASKED_AGAIN, QueryOutcome
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.render.evaluation import result_tables
 from assay.settings import configure

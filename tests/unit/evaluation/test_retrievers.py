@@ -27,7 +27,7 @@ from assay.evaluation.retrievers.python import python_system
 from assay.evaluation.retrievers.run_file import run_file_system
 from assay.evaluation.returned import as_outcome
 from assay.evaluation.templates import filled
-from assay.model.runs import Usage
+from assay.model.answers import Usage
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, Judgment, SpeakerFilter, TestSet
 

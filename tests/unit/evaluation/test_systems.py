@@ -20,7 +20,7 @@ import assay
 from assay.errors import TooManyErrorsError, UsageError
 from assay.evaluation.retrievers.python import given_system
 from assay.evaluation.systems import asked
-from assay.model.runs import Usage
+from assay.model.answers import Usage
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 QUERIES = TestSet("two", "v1", (

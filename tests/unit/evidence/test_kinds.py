@@ -68,3 +68,30 @@ def test_a_text_that_has_the_kind_or_none_is_not_of_another(query: str, text: st
 def test_who_names_both_kinds_or_states_something_asks_for_none(query: str) -> None:
     texts = ("acute sinusitis", "type 2 respiratory", "adults", "first degree heart", "IL-13")
     assert not any(others(query, text) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "other"),
+    [
+        ("underactive thyroid", "Hyperthyroidism", "hyperthyroidism"),
+        ("hypothyroidism", "an overactive thyroid gland", "overactive thyroid"),
+        ("treatment of too many platelets", "thrombocytopenia", "thrombocytopenia"),
+        ("thrombocytopenia", "too many platelets", "too many platelets"),
+        ("high blood sugar", "hypoglycemia, or low blood sugar", "hypoglycemia"),
+        ("slow heart rate", "tachycardia", "tachycardia"),
+    ],
+)
+def test_everyday_words_name_a_kind(query: str, text: str, other: str) -> None:
+    assert others(query, text) == [other]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("underactive thyroid", "hypothyroidism and hyperthyroidism"),
+        ("overactive thyroid", "Hyperthyroidism"),
+        ("too few platelets", "thrombocytopenia"),
+    ],
+)
+def test_everyday_words_are_met_by_names(query: str, text: str) -> None:
+    assert not others(query, text)

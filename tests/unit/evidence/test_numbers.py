@@ -74,9 +74,24 @@ def test_only_cited_passages_support_a_number_and_their_titles_do() -> None:
     chunks = [Chunk("d:0", "d", "10 mg", "Study 12"), Chunk("d:1", "d", "20 mg")]
     passages = [Passage(chunk) for chunk in chunks]
     assert check_numbers(Answer("20 mg in study 12", ("d:0",)), passages) == NumberCheck(
-        2, ("20 mg",)
+        2, ("20 mg",), 1
     )
-    assert check_numbers(Answer("20 mg"), passages) == NumberCheck(1, ("20 mg",))
+    assert check_numbers(Answer("20 mg"), passages) == NumberCheck(1, ("20 mg",), 1)
+
+
+def test_a_number_is_misstated_without_its_unit_or_in_a_passage_of_another_sentence() -> None:
+    passages = [Passage(Chunk("d:0", "d", "Dose (mg): 10")), Passage(Chunk("d:1", "d", "20 mg"))]
+
+    def misstated(text: str) -> int | None:
+        found = check_numbers(Answer(text, ("d:0", "d:1")), passages)
+        assert found is not None
+        assert not found.unsupported
+        return found.misstated
+
+    assert misstated("Take 10 mg [1]. Or take 20 mg [2].") == 0
+    assert misstated("Take 10 mg [2]. Or take 20 mg [1].") == 2
+    assert misstated("Take 10 g [1].") == 1  # a bare number supports every unit, but is not it
+    assert misstated("Take 10 mg or 20 mg.") == 0  # without marks, everything cited counts
 
 
 def test_a_refusal_states_nothing() -> None:

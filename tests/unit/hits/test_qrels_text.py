@@ -21,14 +21,14 @@ SOUND = [
     b"1 4.5  005b2j4b 2\n1 5  0ne21in2 1\n",
     b"q1 0 a -1\nq1 0 b +3\nq1 0 c 10\nq1 0 d -0\nq1 0 e 007\n",
     b"q1\t0\ta\t1\r\nq1\t0\tb\t0\r\n",
-    b"  q1 0 a 1 \n\n# by hand\n  # too\nq1 \v\f 0 b 0\t\n \t \n",
+    b"  q1 0 a 1 \n\n  \nq1 \v\f 0 b 0\t\n \t \n",
     b"q1 0 a 1\nq2 0 a 1\nq1 0 b 1\nq3 0 c 0\nq2 0 c 1\n",
     b"\xef\xbb\xbfq1 0 a 1\n",
     b"\xef\xbb\xbf\xef\xbb\xbfq1 0 a 1\n",
     "q\u00e9 0 字\u2028x 1\nq\u00e9 0 \u00a0 2\nqe 0 \U0001f600 1\n".encode(),
     b"query-id\tcorpus-id\tscore\nq\td\t1\nq\te\t0\n",
     b"\xef\xbb\xbfquery-id corpus-id score\r\nq d 1\r\n",
-    b"q#1 0 #a 1\n",
+    b"q#1 0 #a 1\n#q 0 # 1\n##\t0 # 1\n",
 ]
 """Nothing is wrong with these, so that they must not be read line by line."""
 

@@ -62,7 +62,7 @@ def test_blanks_of_every_kind_part_columns(reader: Reader, content: str) -> None
         "# all six columns are here\n" + RUN,
         "# even a NUL \0 or two \0\n" + RUN,
         "\ufeff# after a mark\n" + RUN,
-        RUN.replace("\n", "\n#q1 Q0 w 3 7.0 t\n"),
+        RUN.replace("\n", "\n# q1 Q0 w 3 7.0 t\n"),
         RUN.replace("\n", "\r\n# x\r\n"),
     ],
     ids=repr,
@@ -75,6 +75,23 @@ def test_a_number_sign_within_a_line_is_text(reader: Reader) -> None:
     table = reader.judge("q1 Q0 #a 1 3.0 #\nq1 Q0 a#b 2 2.0 t\nq1 #0 a 3 1.0 t\nq2 Q0 x 1 1 #t\n")
     assert ranks(table, "q1") == [(3, 1)]
     assert table.retrieved.tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("query", ["#1", "##", "#q2", "#\u00a0"])
+def test_a_query_whose_id_begins_with_a_number_sign_is_a_query(reader: Reader, query: str) -> None:
+    table = reader.judge(RUN.replace("q2", query), {"q1": QRELS["q1"], query: {"x": 1}})
+    assert ranks(table, query) == EXPECTED["q2"]
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "  "])
+def test_a_query_that_reads_as_a_comment_is_refused(reader: Reader, blank: str) -> None:
+    message = reader.error(FormatError, RUN + f"#{blank}Q0 x 1 1.0 t\n")
+    assert message.startswith("a.run:7: a comment, or a row of a query with the id '#'?")
+
+
+def test_a_comment_without_a_blank_is_explained(reader: Reader) -> None:
+    message = reader.error(FormatError, "#made by hand\n" + RUN)
+    assert "a comment begins with # and a blank" in message
 
 
 def test_line_numbers_count_lines_that_say_nothing(reader: Reader) -> None:

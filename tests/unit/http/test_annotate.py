@@ -48,7 +48,7 @@ def test_two_annotators_judge_everything_and_agree(client: TestClient) -> None:
             task = found["task"]
             assert set(task) == {
                 "round_id", "query_id", "query_text", "chunk_id", "title", "section_label", "text",
-                "table_html", "number", "total",
+                "table_html", "number", "total", "proposed",
             }  # fmt: skip
             passed.append((task["query_id"], task["chunk_id"]))
             grade = int(task["chunk_id"][1]) % 4

@@ -8,7 +8,7 @@ from pathlib import Path
 from assay.index.manifest import Manifest
 from assay.index.reader import Generation, open_generation
 from assay.index.writer import Encoders, update
-from assay.model.document import KeyedChunk, LoggedChange
+from assay.model.document import Chunk, KeyedChunk, LoggedChange
 from assay.testing.encoders import HashingDense, HashingSparse
 
 DENSE, SPARSE = HashingDense(), HashingSparse()
@@ -43,6 +43,10 @@ class Memory:
         gone = {key for _, keys in self.log[:until] for key in keys}
         for added, _ in self.log[seq:until]:
             yield [row for row in added if row.key not in gone]
+
+    def chunks_by_key(self, keys: Sequence[int]) -> dict[int, Chunk]:
+        wanted = {*keys}
+        return {row.key: row.chunk for added, _ in self.log for row in added if row.key in wanted}
 
     def removed_since(self, seq: int, until: int) -> list[int]:
         before = {row.key for added, _ in self.log[:seq] for row in added}

@@ -4,7 +4,7 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,16 @@ from typing import Any
 import pytest
 
 from assay.errors import BusyError, CorruptError, InputError, StorageError, UsageError
-from assay.index import check, reader, writer
+from assay.index import check, checksums, reader, writer
 from assay.index import manifest as manifests
-from assay.index.bm25 import WORDS, Bm25
+from assay.index.bm25 import WORDS, Part, parts_of
 from assay.index.lock import write_lock
 from assay.index.reader import open_generation
 from assay.index.writer import Encoders, cut_words_anew, update
-from assay.index.writer import _finished as finished
 from assay.model.query import Filters
 from assay.model.vectors import DenseMatrix
 from assay.testing.component import sample
-from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, built, opened
+from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, Memory, built, opened
 
 ROWS = sample()
 
@@ -91,34 +90,6 @@ def test_new_chunks_and_deletes_are_seen_by_every_component(tmp_path: Path) -> N
     assert words.search(ROWS[10].chunk.text, 1)[0].key == ROWS[10].key
 
 
-def test_a_file_system_without_links_holds_an_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refuse)
-    built(tmp_path, ROWS[:10], ROWS[10:12])
-    words = opened(tmp_path).bm25()
-    for row in (ROWS[0], ROWS[10]):
-        assert words.search(row.chunk.text, 1)[0].key == row.key
-
-
-def test_damage_does_not_become_the_truth_where_there_are_no_links(tmp_path: Path) -> None:
-    """A bit that turned before a file was copied is in both, and the checksum is that of then."""
-    for name in ("before", "after"):
-        (tmp_path / name).mkdir()
-    sound, turned = b"what was written", b"what was wriuten"
-    (tmp_path / "before" / "a.store").write_bytes(sound)
-    before = finished(tmp_path / "before", 1)
-    (tmp_path / "before" / "a.store").write_bytes(turned)
-    (tmp_path / "after" / "a.store").write_bytes(turned)
-    (tmp_path / "after" / "b.store").write_bytes(b"new")
-    after = finished(tmp_path / "after", 2, before)
-    assert after.files["a.store"] == before.files["a.store"]
-    assert sorted(after.files) == ["a.store", "b.store"]
-
-
 @pytest.mark.parametrize("damage", [lambda data: data[:99], lambda data: b"\xff" * len(data)])
 def test_the_card_of_an_index_whose_graph_was_damaged(
     tmp_path: Path, damage: Callable[[bytes], bytes]
@@ -143,25 +114,26 @@ def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
     assert len(opened(tmp_path).dense(DENSE).search("heart", 99)) == 1
 
 
-@pytest.mark.parametrize("suffix", [".pos", ".idx", ".term", ".fast", ".fieldnorm"])
+@pytest.mark.parametrize("name", ["terms", "ends", "starts", "rows", "codes", "positions"])
 def test_a_generation_that_is_removed_while_it_is_opened_is_never_served(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     memory, _ = built(tmp_path, ROWS[:10])
     opens = []
 
-    def opened_late(folder: Path, chunk_ids: dict[int, str], *terms: Any) -> Bm25:
+    def opened_late(folders: Iterable[Path], segments: Any) -> Iterator[Part]:
         """A writer goes on, and its sweep has reached one file when this one is opened."""
-        opens.append(folder.name)
+        places = [*folders]
+        opens.append(len(places))
         if len(opens) == 1:
             memory.change(ROWS[10:20])
             with monkeypatch.context() as kept:
                 kept.setattr(writer, "_sweep", lambda folder, manifest: None)
-                update(tmp_path, memory, ENCODERS)
-            next(folder.glob(f"*{suffix}")).unlink()
-        return Bm25(folder, chunk_ids, *terms)
+                update(tmp_path, memory, ENCODERS, fresh=True)
+            (places[0] / f"words-0.{name}.npy").unlink()
+        return parts_of(places, segments)
 
-    monkeypatch.setattr(reader, "Bm25", opened_late)
+    monkeypatch.setattr(reader, "parts_of", opened_late)
     generation = open_generation(tmp_path)
     assert len(opens) == 2
     assert len(generation.chunk_ids) == 20
@@ -236,6 +208,27 @@ def test_any_damage_is_refused_by_name(damage: str, tmp_path: Path) -> None:
     assert opened(tmp_path).segments
 
 
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_file_whose_time_was_put_back_is_read_again(
+    settled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same size, in the same place, with the time of before."""
+    if settled:
+        monkeypatch.setattr(checksums, "SETTLED_NS", -1)
+    built(tmp_path, ROWS)
+    opened(tmp_path)
+    for path in every_file(tmp_path):
+        if path.name == manifests.NAME or not path.stat().st_size:
+            continue
+        before, content = path.stat(), path.read_bytes()
+        _flip(path)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        with pytest.raises(CorruptError, match=path.name):
+            opened(tmp_path)
+        path.write_bytes(content)
+    assert opened(tmp_path).segments
+
+
 def _flip(path: Path) -> None:
     content = path.read_bytes()
     middle = len(content) // 2
@@ -248,8 +241,7 @@ def test_damage_does_not_live_on_in_the_next_generation(
 ) -> None:
     """The next generation shares files with this one; their checksums are those of then."""
     memory, manifest = built(tmp_path, ROWS[:10])
-    assert manifest.bm25 is not None
-    (words,) = (tmp_path / manifest.bm25.folder).glob("*.fieldnorm")
+    words = tmp_path / manifest.bm25[0].folder / "words-0.codes.npy"
     _flip(words)
     memory.change(ROWS[10:12])
     if seen:
@@ -264,6 +256,7 @@ def test_damage_does_not_live_on_in_the_next_generation(
 
 
 def test_only_what_is_new_is_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checksums, "SETTLED_NS", -1)  # as if all this took seconds
     memory, first = built(tmp_path, ROWS[:10])
     opened(tmp_path)
     memory.change(ROWS[10:12])
@@ -351,3 +344,28 @@ def test_words_that_an_older_version_cut_are_cut_anew(tmp_path: Path) -> None:
     manifests.save(tmp_path, replace(again.manifest, words=1))
     assert update(tmp_path, memory, ENCODERS).words == WORDS
     assert open_generation(tmp_path).bm25().search("heart failure", 3)
+
+
+def test_many_small_updates_leave_few_segments_and_the_answers_of_one(tmp_path: Path) -> None:
+    encoded: list[str] = []
+
+    def dense(texts: list[str]) -> DenseMatrix:
+        encoded.extend(texts)
+        return DENSE.encode(texts, "passage")
+
+    memory, encoders = Memory(), replace(ENCODERS, dense=dense)
+    for at, row in enumerate(ROWS):
+        memory.change([row], [ROWS[at - 2].key] if at % 5 == 4 else [])
+        manifest = update(tmp_path / "small", memory, encoders)
+    assert len(manifest.segments) <= 5
+    assert len(encoded) == len(ROWS), "what was encoded once is taken over"
+    gone = sum(len(removed) for _, removed in memory.log)
+    assert manifest.dead is None or manifest.dead.rows < gone
+    assert manifest.card["rows"] == len(ROWS) - gone
+    update(tmp_path / "whole", memory, ENCODERS)
+    small, whole = opened(tmp_path / "small"), opened(tmp_path / "whole")
+    for query in ("heart failure dose", "renal impairment", "patients observation 7"):
+        assert small.bm25().search(query, 99) == whole.bm25().search(query, 99)
+        assert small.splade(SPARSE).search(query, 99) == whole.splade(SPARSE).search(query, 99)
+        assert small.dense(DENSE).search(query, 99) == whole.dense(DENSE).search(query, 99)
+    assert check.problems(tmp_path / "small", len(ROWS) - gone, memory) == []

@@ -22,6 +22,8 @@ TEXTS = {
     "bleeding": ("Bleeding", "Haemorrhage is the main risk of warfarin in heart failure."),
     "failure": ("Heart failure", "Carvedilol lowers mortality in heart failure."),
     "stroke": ("Stroke", "After a stroke the heart may fail; failure of the heart is rare."),
+    "compound": ("Dose finding", "MLN8237 was given to 20 adults, AZD1775 to others."),
+    "implant": ("Zoladex", "An implant every 12 weeks."),
     "VITAL-7": ("VITAL-7", "The study of fish oil and sunlight had 900 participants."),
 }
 
@@ -271,3 +273,41 @@ def test_a_registration_is_found_where_an_article_prints_it(
         assert "stands in document citing" in cited.notes[0]
         absent = opened.search("ISRCTN99998888")
         assert "no document here is ISRCTN99998888 (trial)" in absent.notes
+
+
+@pytest.mark.parametrize(
+    ("query", "instead", "first"),
+    [
+        ("MLN 8237 in adults", "mln8237 in adults", "compound"),
+        ("AZD 1775", "azd1775", "compound"),
+        ("Glucophage 2,550 mg a day", "metformin 2,550 mg a day", "metformin"),
+        ("goserelin every 12 weeks", "zoladex every 12 weeks", "implant"),
+    ],
+)
+def test_other_spellings_and_names_are_searched_instead(
+    here: Workspace, query: str, instead: str, first: str
+) -> None:
+    found = here.search(query)
+    assert (found.searched_for, found.results[0].chunk.doc_id) == (instead, first)
+
+
+@pytest.mark.parametrize("query", ["VITAL 7", "vital seven", "heart failure", "IL 6"])
+def test_what_is_there_as_it_was_typed_is_not_replaced(here: Workspace, query: str) -> None:
+    assert not here.search(query).searched_for
+
+
+def test_words_are_not_joined_to_the_id_of_a_document(tmp_path: Path) -> None:
+    rows = [
+        Chunk("warfarin-inr:chunk_0", "warfarin-inr", "The INR target on warfarin is 2.5.", "INR"),
+        Chunk("other:chunk_0", "other", "Nothing of the kind.", "Other"),
+    ]
+    with filled(tmp_path / "home", rows) as opened:
+        found = opened.search("warfarin INR target")
+        assert (found.searched_for, found.nothing_about) == ("", "")
+        assert found.results[0].chunk.doc_id == "warfarin-inr"
+
+
+def test_the_study_that_is_named_comes_first(here: Workspace) -> None:
+    found = here.search("the AXIOM trial")
+    assert found.results[0].chunk.doc_id == "NCT04000001"
+    assert any("it comes first" in note for note in found.notes)

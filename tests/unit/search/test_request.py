@@ -165,7 +165,7 @@ def test_which_surface_offers_what() -> None:
     assert EVALUATION_NAMES == (
         "depth", "components", "fusion_method", "rrf_k", "weights", "per_type_weights",
         "type_weights", "normalization", "boosts", "group_by", "collapse", "rerank", "reranker",
-        "section", "source", "is_table", "filter",
+        "rerank_share", "section", "source", "is_table", "filter",
     )  # fmt: skip
     assert "component_timeout_ms" not in SEARCH_NAMES
 

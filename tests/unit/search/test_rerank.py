@@ -11,11 +11,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from assay.encode.catalog import reranker_share
 from assay.errors import GpuNotAvailableError, MissingModelError
 from assay.search.breaker import Breaker
 from assay.search.deadline import Lane
 from assay.search.request import SearchOptions
-from assay.search.rerank import GPU, PROCESSOR, Reranked, Rerankers, below_zero, order, rerank
+from assay.search.rerank import (
+    GPU,
+    PROCESSOR,
+    Reranked,
+    Rerankers,
+    below_zero,
+    blended,
+    order,
+    rerank,
+    share,
+)
 
 OPTIONS = SearchOptions(rerank=True, reranker="owner/model", rerank_timeout_ms=100)
 
@@ -38,10 +49,34 @@ def asked(load: Callable[[str], object], lane: Lane | None = None) -> Reranked:
     return asyncio.run(work)
 
 
-def test_scores_come_between_0_and_1_in_the_same_order() -> None:
+def test_scores_are_those_of_the_model() -> None:
     found = asked(lambda name: Model(lambda n: [-800.0, 0.0, 800.0]))
-    assert found.scores == (0.0, 0.5, 1.0)
+    assert found.scores == (-800.0, 0.0, 800.0)
     assert (found.model, found.error) == ("model", None)
+
+
+def test_the_score_alone_comes_between_0_and_1_in_the_same_order() -> None:
+    scores, before = {7: -800.0, 8: 0.0, 9: 800.0}, {7: 3.0, 8: 2.0, 9: 1.0}
+    assert blended(scores, before, 1.0) == {7: 0.0, 8: 0.5, 9: 1.0}
+
+
+def test_a_share_joins_the_score_with_the_one_before() -> None:
+    scores, before = {7: -2.0, 8: 0.0, 9: 8.0}, {7: 0.5, 8: 0.3, 9: 0.1, 10: 0.05}
+    assert blended(scores, before, 0.4) == pytest.approx({7: 0.6, 8: 0.38, 9: 0.4})
+    assert blended(scores, before, 0.0) == pytest.approx({7: 1.0, 8: 0.5, 9: 0.0})
+
+
+def test_equal_scores_leave_the_order_to_the_other() -> None:
+    before = {7: 0.1, 8: 0.3}
+    assert blended({7: 5.0, 8: 5.0}, before, 0.4) == pytest.approx({7: 0.4, 8: 1.0})
+
+
+def test_the_usual_share_is_that_of_the_model() -> None:
+    rerankers = Rerankers(lambda name: Model(lambda n: []), lambda name: False, reranker_share)
+    assert share(SearchOptions(reranker="assay-bio-rerank"), rerankers) == 0.4
+    assert share(SearchOptions(reranker="ms-marco-minilm-l12-v2"), rerankers) == 1.0
+    assert share(SearchOptions(reranker="owner/model"), rerankers) == 1.0
+    assert share(SearchOptions(rerank_share=0.0), rerankers) == 0.0
 
 
 @pytest.mark.parametrize("scores", [[1.0], [1.0, math.nan, 2.0], [1.0, math.inf, 2.0]])
@@ -57,7 +92,7 @@ def test_a_model_that_is_not_there() -> None:
         raise MissingModelError("not on this machine", hint="assay models pull")
 
     assert asked(no_gpu).error == "gpu_unavailable"
-    assert "the reranker ms-marco-minilm-l12-v2 needs none" in asked(no_gpu).reason
+    assert "the reranker assay-bio-rerank needs none" in asked(no_gpu).reason
     found = asked(missing)
     assert found.error == "unavailable"
     assert "assay models pull" in found.reason

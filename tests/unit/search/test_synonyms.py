@@ -124,12 +124,14 @@ def test_a_request_may_bring_its_own(tmp_path: Path) -> None:
         Chunk("b:chunk_0", "b", "Warfarin thins the blood.", "Two"),
     ]
     with filled(tmp_path / "home", rows) as opened:
-        assert opened.search("coumadin", components="bm25").synonyms == ("warfarin",)
+        assert opened.search("coumadin bleeding", components="bm25").searched_for == (
+            "warfarin bleeding"  # no document has the trade name
+        )
         own = opened.search("jaundice", components="bm25", synonym_rules="jaundice => gelbsucht")
         assert own.synonyms == ("gelbsucht",)
         assert [hit.chunk.doc_id for hit in own.results] == ["a"]
-        assert not opened.search("coumadin", synonym_rules="none").synonyms
-        assert opened.search("coumadin", synonym_rules="built-in").synonyms == ("warfarin",)
+        assert not opened.search("coumadin", synonym_rules="none").searched_for
+        assert opened.search("coumadin", synonym_rules="built-in").searched_for == "warfarin"
         with pytest.raises(UsageError, match="a rule is"):
             opened.search("coumadin", synonym_rules="alone")
 
@@ -170,3 +172,24 @@ def test_names_of_other_countries_and_newer_brands_are_known(typed: str, usual: 
     if typed.islower():
         assert typed in built_in().expansions(usual)
     assert usual == "flaxseed" or {typed.lower(), usual} <= {*other_names(typed)}
+
+
+@pytest.mark.parametrize(
+    ("query", "added"),
+    [
+        ("EGFR exon 21", ("epidermal growth factor receptor",)),
+        ("eGFR below 30", ("gfr", "glomerular filtration rate")),
+        ("PSA at 60", ("prostate-specific antigen",)),
+        ("PsA of the hands", ("psoriatic arthritis",)),
+    ],
+)
+def test_abbreviations_that_differ_in_capitals_mean_different_things(
+    query: str, added: tuple[str, ...]
+) -> None:
+    assert built_in().expansions(query) == added
+
+
+def test_a_drug_is_known_by_all_of_its_names() -> None:
+    assert "zoladex" in built_in().others("goserelin")
+    assert "goserelin" in built_in().others("zoladex")
+    assert built_in().others("sunshine") == ()

@@ -14,6 +14,9 @@ A small YAML file says it; without one, the service is asked as another assay is
     timeout_s: 10
     cost: usage.cost            # where the answer says what it cost, and how many tokens
     tokens: usage.total_tokens
+    answer: answer.text         # where a system that answers has its answer, what it cites,
+    citations: answer.sources   # and the text of each result
+    text: _source.text
 
 ``params`` instead of ``body`` goes into the address. Known in braces: ``query_text``,
 ``query_id``, ``k``, ``speaker``, ``ingestion_mode``; another name is refused, and ``{{name}}`` is
@@ -60,7 +63,11 @@ ASSAY_PARAMS: Mapping[str, str] = {
     "speaker": "{speaker}",
     "ingestion_mode": "{ingestion_mode}",
 }
-TEXTS = ("results", "id", "score", "doc_id", "cost", "tokens")
+TEXTS = (
+    *("results", "id", "score", "doc_id", "cost", "tokens"),
+    *("answer", "citations", "text", "refusal_reason"),
+)
+OF_ANSWERS = ("answer", "citations", "text", "refusal_reason")
 FILLED = ("headers", "params", "body")
 NAMES = ("query_text", "query_id", "k", "speaker", "ingestion_mode")
 """What a mapping may name in braces."""
@@ -82,6 +89,10 @@ class HttpMapping:
     timeout_s: float = TIMEOUT_S
     cost: str | None = None
     tokens: str | None = None
+    answer: str | None = None
+    citations: str | None = None
+    text: str | None = None
+    refusal_reason: str | None = None
 
     def __post_init__(self) -> None:
         for part in FILLED:
@@ -90,7 +101,8 @@ class HttpMapping:
     def to_dict(self) -> dict[str, Any]:
         """What can change an answer, as plain values; headers may hold secrets and stay out."""
         names = ("method", "params", "body", "results", "id", "score", "doc_id", "rank_by")
-        return {name: getattr(self, name) for name in names}
+        told = {name: value for name in OF_ANSWERS if (value := getattr(self, name)) is not None}
+        return {**{name: getattr(self, name) for name in names}, **told}
 
 
 KEYS = tuple(each.name for each in fields(HttpMapping))
@@ -175,6 +187,7 @@ def read_answer(data: bytes, mapping: HttpMapping) -> dict[str, Any]:
         raise InputError(f"the answer has no list {place}", hint="see the mapping")
     return {
         "results": [_result(one, mapping, rank) for rank, one in enumerate(listed, 1)],
+        **_said(content, mapping),
         "rank_by": mapping.rank_by,
         "degraded": whole.get("degraded") is True,
         "cost": at(content, mapping.cost) if mapping.cost else None,
@@ -186,7 +199,12 @@ def _result(one: Any, mapping: HttpMapping, rank: int) -> Any:
     """A result with what the mapping names; where it names no id, its own fields count, too."""
     if not isinstance(one, dict):
         return one
-    paths = {"chunk_id": mapping.id, "score": mapping.score, "doc_id": mapping.doc_id}
+    paths = {
+        "chunk_id": mapping.id,
+        "score": mapping.score,
+        "doc_id": mapping.doc_id,
+        "text": mapping.text,
+    }
     named = {name: at(one, path) for name, path in paths.items() if path is not None}
     if mapping.id is None:
         return {**one, **named}
@@ -203,6 +221,14 @@ def _seen(content: Any) -> str:
     if not isinstance(content, dict):
         return f"it is a {type(content).__name__}"
     return f"it has {', '.join(map(str, content)) or 'nothing':.200}"
+
+
+def _said(content: Any, mapping: HttpMapping) -> dict[str, Any]:
+    """The answer of a system that answers, where the mapping says that it does."""
+    if mapping.answer is None:
+        return {}
+    places = {name: getattr(mapping, name) for name in ("answer", "citations", "refusal_reason")}
+    return {name: at(content, path) if path else None for name, path in places.items()}
 
 
 def _known(query: GoldenQuery, k: int) -> dict[str, Any]:

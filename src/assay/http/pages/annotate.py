@@ -18,6 +18,7 @@ from assay.http.edge.problems import ProblemError
 from assay.http.pages.page import Annotator, Evaluator, Reader, ServiceOf, cli, form_of, page
 from assay.http.pages.page import router as new_router
 from assay.http.service import Service
+from assay.model.annotation import Purpose
 from assay.model.document import check_id
 
 router = new_router()
@@ -87,6 +88,7 @@ async def agreement_page(
             "round": desk.round,
             "found": desk.agreement(),
             "floor": KAPPA_FLOOR,
+            "voices": desk.voices(),
             "disputes": len(desk.disputes(COORDINATOR)),
         }
 
@@ -145,9 +147,15 @@ def _next(service: Service, name: str, person: str) -> dict[str, Any]:
         "person": person,
         "task": turn.task,
         "progress": turn.progress,
+        "standing": desk.standing() if _owns(desk, person) else None,
         "grades": GRADES,
         "message": "",
     }
+
+
+def _owns(desk: Desk, person: str) -> bool:
+    """Whether it is this person's grades that a first test set follows from."""
+    return desk.round.purpose is Purpose.FIRST and person == desk.round.annotators[0]
 
 
 def _dispute(service: Service, name: str, person: str, caller: Caller) -> dict[str, Any]:
@@ -173,8 +181,8 @@ def _person(caller: Caller, named: str) -> str:
 
 
 def _refuse_annotator(desk: Desk, caller: Caller) -> None:
-    """Annotators must not see each other's grades."""
-    if caller.who in desk.round.annotators:
+    """Annotators must not see each other's grades; who judges alone has no other."""
+    if len(desk.round.annotators) > 1 and caller.who in desk.round.annotators:
         raise ProblemError(
             403,
             "forbidden",

@@ -11,6 +11,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 from fastapi.responses import JSONResponse
 
+from assay.app import first_set
 from assay.app.annotation import (
     Decided,
     Desk,
@@ -18,7 +19,9 @@ from assay.app.annotation import (
     Graded,
     NextTask,
     RoundCard,
+    RoundStatus,
     Undone,
+    automatic,
     open_desk,
     open_desks,
 )
@@ -29,10 +32,15 @@ from assay.http.routing import router as new_router
 from assay.http.service import Service
 from assay.http.wire.annotate import (
     DecisionRequest,
+    FinishRequest,
     GradeRequest,
+    JudgeRequest,
+    NewRoundRequest,
+    SecondRequest,
     UndoRequest,
 )
 from assay.http.wire.base import Id, Json
+from assay.model.annotation import Task
 from assay.model.codec import encode
 
 router = new_router("annotation", prefix="/v1")
@@ -54,6 +62,110 @@ async def list_rounds(service: ServiceOf, caller: Annotator) -> JSONResponse:
         return [desk.card() for desk in open_desks(service.workspace)]
 
     return await json_response(service, lambda: {"rounds": encode(cards())})
+
+
+@router.post("/rounds", status_code=201, response_model=Json, responses=refusals(409))
+async def new_round(body: NewRoundRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Begin a first test set: pool passages for questions, for one person or two to judge."""
+    del caller
+
+    def begin() -> Json:
+        rows = [row.model_dump(exclude_none=True, mode="json") for row in body.questions]
+        asked = first_set.NewSet(
+            name=body.name,
+            annotators=tuple(body.annotators),
+            questions=first_set.questions_of_rows(rows),
+            depth=body.depth,
+            budget=body.budget,
+            until=body.until,
+            order=first_set.order_of(body.order),
+            runs=body.runs,
+            others=body.others,
+            seed=body.seed,
+        )
+        return first_set.new(service.workspace, asked).to_dict()
+
+    return JSONResponse(await service.work(begin), 201, {"location": f"/v1/rounds/{body.name}"})
+
+
+@router.get("/rounds/{round_id}", responses={**answers(RoundStatus), **refusals(404)})
+async def round_status(round_id: RoundId, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """How far a round is, how well people agree, and how sure its figures are."""
+    del caller
+    return await json_response(service, lambda: encode(_desk(service, round_id).status()))
+
+
+@router.post("/rounds/{round_id}/second", responses={**answers(RoundStatus), **refusals(404, 409)})
+async def second(
+    round_id: RoundId, body: SecondRequest, service: ServiceOf, caller: Evaluator
+) -> JSONResponse:
+    """Let a second person check a sample of what one has judged; that brings kappa."""
+    del caller
+
+    def add() -> RoundStatus:
+        desk = first_set.add_judge(service.workspace, body.annotator, round_id, share=body.share)
+        return desk.status()
+
+    return await json_response(service, lambda: encode(add()))
+
+
+@router.post(
+    "/rounds/{round_id}/judge",
+    responses={
+        **answer_with("How far the judge agrees with people", round_id=str, voices=list[Json]),
+        **refusals(404, 409),
+    },
+)
+async def judge(
+    round_id: RoundId, body: JudgeRequest, service: ServiceOf, caller: Evaluator
+) -> JSONResponse:
+    """Let an automatic judge propose grades; it never counts as one of the people."""
+    del caller
+
+    def propose() -> Json:
+        desk = automatic(service.workspace, _desk(service, round_id), body.judge, shown=body.shown)
+        return {
+            "round_id": desk.round.round_id,
+            "voices": [voice.to_dict() for voice in desk.voices()],
+        }
+
+    return await json_response(service, propose)
+
+
+@router.get(
+    "/rounds/{round_id}/review",
+    responses={
+        **answer_with("What to look at again, the furthest apart first", tasks=list[Task]),
+        **refusals(404),
+    },
+)
+async def review(
+    round_id: RoundId, annotator: Person, service: ServiceOf, caller: Annotator
+) -> JSONResponse:
+    """What an annotator and an automatic judge graded differently."""
+    _check_person(caller, annotator)
+    return await json_response(
+        service, lambda: {"tasks": encode(_desk(service, round_id).to_review(annotator))}
+    )
+
+
+@router.post("/rounds/{round_id}/finish", response_model=Json, responses=refusals(404, 409))
+async def finish(
+    round_id: RoundId, body: FinishRequest, service: ServiceOf, caller: Evaluator
+) -> JSONResponse:
+    """Write what has been judged so far as a test set; judging may go on."""
+    del caller
+    return await json_response(
+        service,
+        lambda: _without_path(
+            first_set.finish(service.workspace, round_id, close=body.close).to_dict()
+        ),
+    )
+
+
+def _without_path(answer: Json) -> Json:
+    """A service tells nobody where its files lie."""
+    return {name: value for name, value in answer.items() if name != "written"}
 
 
 @router.get("/rounds/{round_id}/next", responses={**answers(NextTask), **refusals(404)})

@@ -11,7 +11,12 @@ from pydantic import ValidationError
 
 from assay import limits, strict_json
 from assay.app import testsets, workflow
-from assay.app.evaluation import EvaluationRequest, check_search, request_fields
+from assay.app.evaluation import (
+    EvaluationRequest,
+    check_search,
+    refuse_other_judges,
+    request_fields,
+)
 from assay.app.search import options_of_caller
 from assay.errors import LimitError
 from assay.http.edge.problems import Fault, ProblemError
@@ -123,6 +128,7 @@ def evaluation_request(
         commit_hash=parameters.commit or "",
         **request_fields(request_options(parameters)),
     )
+    refuse_other_judges(workspace.settings, wanted)
     drawn = wanted.drawn_as(workspace.settings)
     check_drawn(count * drawn.measure_count, drawn.resamples or 0, MOST_OF_JOB)
     return wanted

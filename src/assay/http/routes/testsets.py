@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
-from assay.app import testsets
+from assay.app import suggestions, testsets
 from assay.http.edge.auth import Caller
 from assay.http.edge.problems import Fault, ProblemError, faults_of
 from assay.http.routing import Evaluator, Reader, ServiceOf, answer_with, answers, refusals
 from assay.http.routing import router as new_router
 from assay.http.wire.base import Id, Json, Switch
-from assay.http.wire.testsets import SplitRequest
+from assay.http.wire.testsets import SplitRequest, SuggestRequest
 from assay.model.codec import encode
 from assay.model.testset_json import to_plain
 
@@ -126,6 +126,34 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
             "warnings": encode(faults_of(reading.warnings)),
         }
     )
+
+
+@router.post(
+    "/testsets/suggest",
+    responses={
+        **answer_with(
+            "Questions with the passages they were made from",
+            questions=list[Json],
+            tried=int,
+            left_out=dict[str, int],
+            seed=int,
+        ),
+        **refusals(),
+    },
+)
+async def suggest(body: SuggestRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Make questions from the corpus where nobody has asked any; they stay marked synthetic."""
+    del caller
+    found = await service.work(
+        lambda: suggestions.suggest(
+            service.workspace,
+            count=body.count,
+            kinds=body.kinds,
+            seed=body.seed,
+            by_model=body.model,
+        )
+    )
+    return JSONResponse(found.to_dict())
 
 
 @router.get(

@@ -6,8 +6,21 @@ from typing import Annotated
 
 from pydantic import Field
 
+from assay import limits
+from assay.app.suggestions import DEFAULT_COUNT, KINDS, Kind
 from assay.http.wire.base import Wire
 from assay.http.wire.statistics import Seed
+
+
+class SuggestRequest(Wire):
+    """How many questions are made from the corpus, and from what."""
+
+    count: Annotated[int, Field(ge=1, le=limits.MAX_UPLOAD_QUERIES)] = DEFAULT_COUNT
+    kinds: Annotated[list[Kind], Field(min_length=1, default_factory=lambda: list(KINDS))]
+    model: Annotated[
+        bool, Field(description="Let the language model of the setting judge write them.")
+    ] = False
+    seed: Seed = 13
 
 
 class SplitRequest(Wire):

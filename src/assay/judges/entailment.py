@@ -1,0 +1,78 @@
+"""Does our own entailment model say that a passage supports a claim?
+
+It reads both together and runs on the CPU. A model of this size reads over small differences in
+numbers, so rules have the last word on those: a claim with a number or a drug that the passage does
+not have is not supported by it (``words.mismatch``). How well a passage answers a question is
+judged by its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.judges.words import WordJudge, absent, is_quoted
+from assay.model.judges import JudgeTask, Opinion, Support, TaskKind
+
+NAME = "entailment"
+BATCH = 16  # pairs that are judged before their opinions are handed on
+_LABELS = (Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED)
+
+
+class EntailmentModel(Protocol):
+    """Probabilities that passages support, contradict or leave open what is said."""
+
+    @property
+    def model_id(self) -> str:
+        """Identifies the weights and everything else that affects a probability."""
+
+    def judge(
+        self,
+        premises: list[str],
+        hypotheses: list[str],
+        *,
+        stop: Callable[[], bool] | None = None,
+    ) -> NDArray[np.float32]:
+        """A row for each pair: supported, contradicted, not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntailmentJudge:
+    """The model with rules for numbers and drugs."""
+
+    model: EntailmentModel
+    words: WordJudge = field(default_factory=WordJudge)
+
+    @property
+    def name(self) -> str:
+        """Identifies everything that changes an opinion."""
+        return f"{NAME}({self.model.model_id},{self.words.name})"
+
+    def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
+        """The opinions: those of relevance, then those of support."""
+        support = [at for at, task in enumerate(tasks) if task.kind is TaskKind.SUPPORT]
+        others = [at for at, task in enumerate(tasks) if task.kind is not TaskKind.SUPPORT]
+        for place, opinion in self.words.judge([tasks[at] for at in others]):
+            yield others[place], opinion
+        for at in [at for at in support if is_quoted(tasks[at].text, tasks[at].passage)]:
+            support.remove(at)
+            yield at, Opinion(Support.SUPPORTED, 1.0, "it stands there word for word")
+        for start in range(0, len(support), BATCH):
+            part = support[start : start + BATCH]
+            rows = self.model.judge(
+                [tasks[at].passage for at in part], [tasks[at].text for at in part]
+            )
+            for at, row in zip(part, rows.tolist(), strict=True):
+                yield at, _opinion(tasks[at], row)
+
+
+def _opinion(task: JudgeTask, row: Sequence[float]) -> Opinion:
+    label = _LABELS[max(range(len(_LABELS)), key=lambda at: (row[at], -at))]
+    score = round(float(row[0]), 4)
+    if label is Support.SUPPORTED and (lacking := absent(task.text, task.passage)):
+        return Opinion(Support.UNSUPPORTED, min(score, 0.49), lacking)
+    return Opinion(label, score)

@@ -1,0 +1,118 @@
+"""Do the words, numbers and names of a claim stand in a passage?
+
+No model runs. A claim is supported where one or two sentences of the passage in a row have most of
+its content words, all of its numbers with no other unit, every drug under some name, and deny
+exactly what it denies. Where the words are there and a number, a drug or a denial is not, the
+passage contradicts it. What this judge cannot see is meaning: another word for the same is missing,
+and the same words in another order are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from assay.analysis.drugs import is_drug, other_names
+from assay.analysis.sentence_ends import split_sentences
+from assay.analysis.spelling import folded
+from assay.analysis.words import vocabulary, written_words
+from assay.evidence.confidence import key_words
+from assay.evidence.numbers import lacking_numbers
+from assay.model.judges import JudgeTask, Opinion, Support, TaskKind, graded
+
+NAME = "words"
+RULES = 2  # of which version; opinions of another one are not reused
+_ENOUGH = 0.75  # of a claim's content words, in one place
+_SAME_SUBJECT = 0.6  # from here on, another number or a denial contradicts
+_GRADES = (0.4, 0.7, 0.95)  # shares of a question's words from which on a grade is 1, 2 and 3
+_WORD = re.compile(r"[^\W_]+(?:[.,][0-9]+)*")
+_DENIES = re.compile(
+    r"\b(?:no|not|never|none|neither|nor|without|cannot|can't|isn't|aren't|wasn't|weren't|don't"
+    r"|doesn't|didn't|won't|lack(?:s|ed)?|contraindicated|avoid(?:ed)?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WordJudge:
+    """Compares words; the same pair always gets the same opinion."""
+
+    @property
+    def name(self) -> str:
+        """Identifies everything that changes an opinion."""
+        return f"{NAME}(rules={RULES})"
+
+    def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
+        """The opinion on each task, in order."""
+        for at, task in enumerate(tasks):
+            if task.kind is TaskKind.SUPPORT:
+                yield at, support(task.text, task.passage)
+            else:
+                yield at, _relevance(task.text, task.passage)
+
+
+def support(claim: str, passage: str) -> Opinion:
+    """What a passage does to a claim, by its words."""
+    if is_quoted(claim, passage):
+        return Opinion(Support.SUPPORTED, 1.0, "it stands there word for word")
+    wanted = frozenset(key_words(claim))
+    if not wanted:
+        return Opinion(Support.UNSUPPORTED, 0.0, "the claim has no content words")
+    share, place = max(
+        ((len(wanted & vocabulary(text).every) / len(wanted), text) for text in _places(passage)),
+        key=lambda found: found[0],
+        default=(0.0, ""),
+    )
+    problem = mismatch(claim, place, passage)
+    if problem and share >= _SAME_SUBJECT:
+        return Opinion(Support.CONTRADICTED, 0.1 * share, problem)
+    if share >= _ENOUGH and not problem:
+        return Opinion(Support.SUPPORTED, share)
+    return Opinion(Support.UNSUPPORTED, min(share, 0.49), problem or "words of it are missing")
+
+
+def is_quoted(claim: str, passage: str) -> bool:
+    """Whether a claim stands in a passage word for word."""
+    said = " ".join(_WORD.findall(folded(claim)))
+    return bool(said) and f" {said} " in f" {' '.join(_WORD.findall(folded(passage)))} "
+
+
+def mismatch(claim: str, place: str, passage: str) -> str:
+    """Which number, drug or denial of a claim is not where its words are; empty: none."""
+    if lacking := absent(claim, passage):
+        return lacking
+    if bool(_DENIES.search(claim)) != bool(_DENIES.search(place)):
+        return "one of them denies it"
+    return ""
+
+
+def absent(claim: str, passage: str) -> str:
+    """Which number or drug of a claim a passage does not have; empty: none."""
+    if lacking := lacking_numbers(claim, passage):
+        return f"{', '.join(lacking)} is not there"
+    there = {folded(word) for word in written_words(passage)}
+    for word in written_words(claim):
+        if is_drug(word) and not there.intersection(map(folded, (word, *other_names(word)))):
+            return f"{word} is not there"
+    return ""
+
+
+def _places(passage: str) -> Iterator[str]:
+    """Sentences of a passage, and two in a row; of a table each row with what is above it."""
+    parts = [
+        sentence
+        for line in passage.splitlines()
+        for sentence in split_sentences(line.strip())
+        if sentence
+    ]
+    yield from parts
+    for first, second in pairwise(parts):
+        yield f"{first} {second}"
+
+
+def _relevance(question: str, passage: str) -> Opinion:
+    wanted = frozenset(key_words(question))
+    share = len(wanted & vocabulary(passage).every) / len(wanted) if wanted else 0.0
+    return graded(sum(share >= limit for limit in _GRADES), f"{share:.0%} of the words")

@@ -1,0 +1,234 @@
+"""Is what an answer claims true to its sources, right, and to the point?
+
+A judge reads every claim beside every passage that the answer cites (``model/judges.py``); each
+measure here is a mean over answers of a share within the answer. With s(c, p) = 1 where passage p
+supports claim c:
+
+    Faithfulness        claims c with s(c, p) = 1 for some cited p, of all claims
+    CitationPrecision   citations p of a sentence c with s(c, p) = 1, of all such pairs; where the
+                        text has no marks, citations that support some sentence, of all citations
+    CitationRecall      claims that cite something, of all claims
+    AnswerRelevance     the grade of the answer as a passage for the question, of the best grade
+    Correctness         weight of the nuggets that the answer supports, of the weight of all: 1 if
+                        vital, 1/2 if okay (TREC RAG 2024, weighted recall); the sentences of a
+                        reference answer are vital nuggets
+    ContextPrecision    retrieved passages with a grade of 2 or more, of those that were read
+    ContextRecall       weight of the nuggets that some retrieved passage supports, of all
+    NumberFidelity      numbers that stand, with their unit, in a passage that their own sentence
+                        cites, of all numbers; no judge is needed
+    RefusalPrecision    refusals of queries to which refusing is right, of all refusals
+    RefusalRecall       queries to which refusing is right that were refused, of all such queries
+
+A refusal claims nothing: of the first three and AnswerRelevance it is left out, and of Correctness
+it is 0 where the test set knows what a right answer says. An answer that failed counts 0 where
+there was evidence. What a judge said unreadably counts as no support.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.measures.base import Definition, Family
+from assay.model.answers import Expect
+from assay.model.judges import RELEVANT_GRADE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from assay.measures.answers import AnswerRecord
+    from assay.model.judges import JudgedAnswer, JudgedClaim, JudgedNugget, Opinion
+
+OKAY = 0.5  # the weight of a nugget that is good to have
+_UNJUDGED = "no answer was judged; name a judge (--judge)"
+
+
+def _of_grounded(r: AnswerRecord, share: Callable[[JudgedAnswer], float | None]) -> float | None:
+    """A share within a judged answer; 0 of one that failed, nothing of a refusal."""
+    if r.said is None:
+        return 0.0 if r.judging and r.expect is Expect.EVIDENCE else None
+    return share(r.judged) if r.judged is not None and r.said.grounded else None
+
+
+def faithfulness(r: AnswerRecord) -> float | None:
+    """The share of claims that a cited passage supports."""
+    return _of_grounded(r, lambda judged: _share(one.supported for one in judged.claims))
+
+
+def citation_precision(r: AnswerRecord) -> float | None:
+    """The share of citations that support what they stand behind."""
+    return _of_grounded(r, _citations_right)
+
+
+def _citations_right(judged: JudgedAnswer) -> float | None:
+    if judged.marked:
+        return _share(_supports(one, cited) for one in judged.claims for cited in one.citations)
+    every = dict.fromkeys(cited for one in judged.claims for cited in one.citations)
+    return _share(any(_supports(one, cited) for one in judged.claims) for cited in every)
+
+
+def _supports(claim: JudgedClaim, cited: str) -> bool:
+    return cited in claim.opinions and claim.opinions[cited].supported
+
+
+def citation_recall(r: AnswerRecord) -> float | None:
+    """The share of claims that cite something."""
+    return _of_grounded(r, lambda judged: _share(bool(one.citations) for one in judged.claims))
+
+
+def answer_relevance(r: AnswerRecord) -> float | None:
+    """How much the answer is to the point."""
+    return _of_grounded(
+        r,
+        lambda judged: (
+            None
+            if judged.relevance is None or not judged.relevance.label
+            else judged.relevance.score
+        ),
+    )
+
+
+def correctness(r: AnswerRecord) -> float | None:
+    """How much of what a right answer says the answer says."""
+    if r.expect is not Expect.EVIDENCE or not r.to_say or not r.judging:
+        return None
+    if r.said is None or not r.said.grounded or r.judged is None:
+        return None if r.said is not None and r.said.grounded else 0.0
+    return _weighed(r.judged.nuggets, lambda nugget: nugget.answer)
+
+
+def context_precision(r: AnswerRecord) -> float | None:
+    """The share of retrieved passages that answer at least a part of the question."""
+    if r.failed or r.unasked:
+        return 0.0 if r.judging and r.expect is Expect.EVIDENCE else None
+    if r.judged is None or r.expect is not Expect.EVIDENCE:
+        return None
+    return _share((one.grade or 0) >= RELEVANT_GRADE for one in r.judged.context)
+
+
+def context_recall(r: AnswerRecord) -> float | None:
+    """How much of what a right answer says stands in what was retrieved."""
+    if r.expect is not Expect.EVIDENCE or not r.to_say or not r.judging:
+        return None
+    if r.failed or r.unasked:
+        return 0.0
+    return None if r.judged is None else _weighed(r.judged.nuggets, lambda one: one.context)
+
+
+def number_fidelity(r: AnswerRecord) -> float | None:
+    """The share of numbers that their own citations have, with their unit."""
+    if r.said is None:
+        return 0.0 if r.number_expected and r.expect is Expect.EVIDENCE else None
+    if r.numbers is None or not r.numbers.stated or r.numbers.misstated is None:
+        return None
+    return 1.0 - r.numbers.misstated / r.numbers.stated
+
+
+def refusal_precision(r: AnswerRecord) -> bool | None:
+    """Whether a refusal was right."""
+    return None if r.said is None or r.said.grounded else r.expect is not Expect.EVIDENCE
+
+
+def refusal_recall(r: AnswerRecord) -> bool | None:
+    """Whether a query without an answer was refused."""
+    if r.expect is Expect.EVIDENCE:
+        return None
+    return r.said is not None and not r.said.grounded
+
+
+def _share(flags: Iterable[bool]) -> float | None:
+    listed = list(flags)
+    return sum(listed) / len(listed) if listed else None
+
+
+def _weighed(
+    nuggets: Sequence[JudgedNugget], opinion: Callable[[JudgedNugget], Opinion | None]
+) -> float | None:
+    def weight(nugget: JudgedNugget) -> float:
+        return 1.0 if nugget.vital else OKAY
+
+    whole = sum(map(weight, nuggets))
+    said = sum(weight(one) for one in nuggets if (found := opinion(one)) and found.supported)
+    return said / whole if whole else None
+
+
+def _define(
+    name: str,
+    key: str,
+    text: str,
+    answer: Callable[[AnswerRecord], float | None],
+    without: str = _UNJUDGED,
+) -> Definition:
+    return Definition(
+        name=name, key=key, help=text, family=Family.ANSWER, answer=answer, without=without
+    )
+
+
+_NO_RIGHT_ANSWER = "no judged answer is to a query with nuggets or a reference"
+CLAIM_DEFINITIONS: tuple[Definition, ...] = (
+    _define(
+        "Faithfulness",
+        "faithfulness",
+        "share of claims that the cited passages support, by a judge",
+        faithfulness,
+    ),
+    _define(
+        "CitationPrecision",
+        "citation_precision",
+        "share of citations that support their sentence, by a judge",
+        citation_precision,
+        "no judged answer cites anything",
+    ),
+    _define(
+        "CitationRecall",
+        "citation_recall",
+        "share of claims that cite something",
+        citation_recall,
+    ),
+    _define(
+        "AnswerRelevance",
+        "answer_relevance",
+        "how much answers are to the point, by a judge",
+        answer_relevance,
+    ),
+    _define(
+        "Correctness",
+        "correctness",
+        "share of what right answers say (nuggets, reference) that answers say, by a judge",
+        correctness,
+        _NO_RIGHT_ANSWER,
+    ),
+    _define(
+        "ContextPrecision",
+        "context_precision",
+        "share of retrieved passages that answer a part of the question, by a judge",
+        context_precision,
+    ),
+    _define(
+        "ContextRecall",
+        "context_recall",
+        "share of what right answers say that stands in retrieved passages, by a judge",
+        context_recall,
+        _NO_RIGHT_ANSWER,
+    ),
+    _define(
+        "NumberFidelity",
+        "number_fidelity",
+        "share of numbers that a passage cited by their sentence has, with their unit",
+        number_fidelity,
+        "no answer states a number that was checked",
+    ),
+    _define(
+        "RefusalPrecision",
+        "refusal_precision",
+        "share of refusals that are right",
+        refusal_precision,
+        "nothing was refused",
+    ),
+    _define(
+        "RefusalRecall",
+        "refusal_recall",
+        "share of queries without an answer that were refused",
+        refusal_recall,
+        "every query has an answer to find",
+    ),
+)

@@ -1,0 +1,152 @@
+"""Which candidates have nothing of the drug, disease or people that the query names?
+
+Where documents are called by what a query names, a passage that has nothing of it, in the names of
+its document or in any of its passages near the top, comes after theirs. It found its way by the
+other words of the query: bupivacaine "after breast surgery" is not lidocaine. Where no section is
+asked for, a passage that only mentions it in passing (``evidence/together.py``) comes after them,
+too: the interactions of another drug say little about HIV. Others keep their places, and so do
+documents of the drug where a condition is named as well. The account says so: the rule
+``another_subject``, with the factor by which the score was lowered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from assay.analysis.asked import Kind, Name, names_asked
+from assay.analysis.conditions import conditions_in, stems
+from assay.analysis.drugs import is_drug
+from assay.analysis.names import is_name
+from assay.evidence.terms import Term, units
+from assay.evidence.together import is_in_passing
+from assay.model.document import ChunkLabels
+from assay.search.boost import Boosted
+from assay.search.response import Boost
+from assay.search.subject import is_of_product
+
+RULE = "another_subject"
+LOOKED_AT = 30  # candidates that are read
+
+
+Named: TypeAlias = Name | Term
+
+
+def lower_others(
+    pool: Sequence[Boosted],
+    query: str,
+    labels: Mapping[int, ChunkLabels],
+    texts: Callable[[Sequence[int]], Mapping[int, str]],
+    *,
+    detected: bool = False,
+) -> Sequence[Boosted]:
+    """The pool, with candidates that have nothing of a name after those that are called by it.
+
+    ``detected`` says that a section is asked for.
+    """
+    best = [*pool[:LOOKED_AT]]
+    groups = _groups(query)
+    if not groups:
+        return pool
+    documents = _Documents(best, labels, texts)
+    of_drugs = documents.called([one for one in groups[0] if _is_drug_name(one)])
+    changed = False
+    for group in groups:
+        called = documents.called(group)
+        named = called | of_drugs  # a drug is the subject before its condition
+        last = max((at for at, one in enumerate(best) if documents.of(one) in called), default=-1)
+        above = [one for one in best[: last + 1] if documents.of(one) not in named]
+        others = documents.others(group, above, detected=detected)
+        if others:
+            best = _after(best, last, others, group)
+            changed = True
+    return [*best, *pool[LOOKED_AT:]] if changed else pool
+
+
+def _groups(query: str) -> list[list[Named]]:
+    """The drugs of a query, its people and its diseases."""
+    names = names_asked(query)
+    groups: list[list[Named]] = [
+        [name for name in names if name.kind is kind] for kind in (Kind.DRUG, Kind.PEOPLE)
+    ]
+    groups.append([unit for unit in units(query) if unit.is_specific or unit.phrases])
+    return [group for group in groups if group]
+
+
+class _Documents:
+    """The documents of the best candidates, by what they are called."""
+
+    def __init__(
+        self,
+        best: Sequence[Boosted],
+        labels: Mapping[int, ChunkLabels],
+        texts: Callable[[Sequence[int]], Mapping[int, str]],
+    ) -> None:
+        self._labels = labels
+        self._texts = texts
+        self._keys: dict[str, list[int]] = {}
+        for one in best:
+            self._keys.setdefault(self.of(one), []).append(one.fused.key)
+
+    def of(self, one: Boosted) -> str:
+        """The names of a candidate's document."""
+        return self._labels[one.fused.key].names
+
+    def called(self, group: Sequence[Named]) -> set[str]:
+        """The documents whose names have anything of a group."""
+        return {names for names in self._keys if any(one.is_in(names) for one in group)}
+
+    def others(
+        self, group: Sequence[Named], above: Sequence[Boosted], *, detected: bool
+    ) -> set[int]:
+        """The candidates of those above that have nothing of a group, or only mention it."""
+        found: set[int] = set()
+        for names in {self.of(one) for one in above}:
+            keys = self._keys[names]
+            read = self._texts(keys)
+            having = {key for key in keys if any(one.is_in(read.get(key, "")) for one in group)}
+            if not having:
+                found.update(keys)
+            elif not detected and _is_of_another(names, group):
+                found.update(key for key in keys if key not in having or self._mentions(key))
+        return found.intersection(one.fused.key for one in above)
+
+    def _mentions(self, key: int) -> bool:
+        """Whether a candidate is of a section that names things which its document is not about."""
+        return is_in_passing(self._labels[key].section_label)
+
+
+def _is_drug_name(one: Named) -> bool:
+    return isinstance(one, Name) and one.kind is Kind.DRUG
+
+
+def _is_of_another(names: str, group: Sequence[Named]) -> bool:
+    """Whether a document is called by another drug or disease; it is not by one of the group."""
+    if is_of_product(names):
+        return True
+    words = names.split()
+    if any(map(_is_drug_name, group)):
+        return any(map(is_drug, words))
+    if any(isinstance(one, Term) for one in group):
+        return any(map(is_name, words)) or any(conditions_in(stems(names)))
+    return False
+
+
+def _after(
+    best: Sequence[Boosted], last: int, others: set[int], group: Sequence[Named]
+) -> list[Boosted]:
+    """The candidates, with the others after the last that is called by the name."""
+    level, named = best[last].score, ", ".join(one.text for one in group)
+    lowered = [_lowered(one, level, named) for one in best[:last] if one.fused.key in others]
+    kept = [one for one in best[: last + 1] if one.fused.key not in others]
+    return [*kept, *lowered, *best[last + 1 :]]
+
+
+def _lowered(one: Boosted, level: float, named: str) -> Boosted:
+    score = min(one.score, level)
+    factor = score / one.fused.score if one.fused.score else 1.0
+    reason = f"below what is about {named}: has nothing of it"
+    lowered = Boost(RULE, RULE, 1.0, factor, named, applied=True, reason=reason)
+    others = tuple(replace(boost, applied=False) for boost in one.boosts)
+    return one._replace(score=score, boosts=(lowered, *others))

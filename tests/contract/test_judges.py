@@ -1,0 +1,75 @@
+"""Every judge keeps the contract that ships in ``assay.testing``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from assay.judges.chat import ChatModel
+from assay.judges.custom import CallableJudge
+from assay.judges.entailment import EntailmentJudge
+from assay.judges.kept import KeptJudge
+from assay.judges.service import ServiceJudge
+from assay.judges.words import WordJudge
+from assay.model.judges import Judge
+from assay.store.opinions import SqlOpinionStore
+from assay.testing.judge import check_judge
+from tests.unit.judges.judge_server import judge_server
+
+
+def by_length(kind: str, text: str, passage: str) -> object:
+    return len(passage) > len(text) if kind == "support" else 2
+
+
+class Shared:
+    """Words in common instead of a model."""
+
+    model_id = "shared-words"
+
+    def judge(
+        self,
+        premises: list[str],
+        hypotheses: list[str],
+        *,
+        stop: Callable[[], bool] | None = None,
+    ) -> NDArray[np.float32]:
+        rows = [
+            len({*one.split()} & {*other.split()}) / len(other.split())
+            for one, other in zip(premises, hypotheses, strict=True)
+        ]
+        return np.array([[share, 0.0, 1.0 - share] for share in rows], np.float32)
+
+
+@pytest.fixture(params=["words", "callable", "service", "entailment", "kept"])
+def judge(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Judge]:
+    if request.param == "service":
+        with judge_server() as server:
+            yield ServiceJudge(ChatModel(server.url, "tiny"))
+    elif request.param == "kept":
+        store = SqlOpinionStore(tmp_path / "assay.db")
+        yield KeptJudge(WordJudge(), store)
+        store.close()
+    else:
+        others: dict[str, Judge] = {
+            "words": WordJudge(),
+            "callable": CallableJudge(by_length),
+            "entailment": EntailmentJudge(Shared()),
+        }
+        yield others[request.param]
+
+
+def test_the_contract_is_kept(judge: Judge) -> None:
+    check_judge(judge)
+
+
+def test_the_contract_can_be_broken() -> None:
+    class Silent(WordJudge):
+        def judge(self, tasks):  # type: ignore[no-untyped-def]
+            return list(super().judge(tasks))[1:]
+
+    with pytest.raises(AssertionError, match="one opinion for each task"):
+        check_judge(Silent())

@@ -1,0 +1,45 @@
+"""Names of several words are one name, with all that stands for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.analysis.asked import Kind, names_asked
+from assay.analysis.drugs import is_listed, other_names
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_in", "is_not_in"),
+    [
+        ("dose of Kadcyla", "Kadcyla", "ado-trastuzumab emtansine", "trastuzumab"),
+        ("trastuzumab emtansine dose", "trastuzumab emtansine", "T-DM1 3.6 mg/kg", "trastuzumab"),
+        ("units of Botox", "Botox", "botulinum toxin type A", "tetanus toxin"),
+        ("how much coenzyme Q10", "coenzyme Q10", "CoQ10 100 mg", "coenzyme A"),
+        ("dose of radium-223", "radium-223", "Ra-223 dichloride", "radium therapy"),
+        ("insulin glargine units", "insulin glargine", "Lantus", "insulin sensitizers"),
+        ("penicillin G for syphilis", "penicillin G", "benzylpenicillin", "penicillin V"),
+        ("numbness from Taxol", "Taxol", "paclitaxel 80 mg/m2", "docetaxel"),
+    ],
+)
+def test_other_names_of_a_drug_stand_for_it(
+    question: str, text: str, is_in: str, is_not_in: str
+) -> None:
+    (name,) = names_asked(question)
+    assert (name.kind, name.text) == (Kind.DRUG, text)
+    assert name.is_in(is_in)
+    assert not name.is_in(is_not_in)
+
+
+def test_a_part_of_a_long_name_is_not_the_name() -> None:
+    (name,) = names_asked("What is the dose of folic acid?")
+    assert (name.text, name.phrases) == ("folic acid", ())
+    assert [one.text for one in names_asked("trastuzumab and pertuzumab")] == [
+        "trastuzumab",
+        "pertuzumab",
+    ]
+
+
+@pytest.mark.parametrize("name", ["taxol", "abraxane", "doxil", "lantus", "inderal"])
+def test_names_that_the_source_files_with_more_words_are_known(name: str) -> None:
+    assert is_listed(name)
+    assert len(other_names(name)) > 1

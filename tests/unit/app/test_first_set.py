@@ -1,0 +1,201 @@
+"""Does a team get from questions to a test set, with one judge to begin with?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.annotation.questions import read_questions
+from assay.app import first_set, testsets
+from assay.app.annotation import Desk, automatic, open_desk
+from assay.app.first_set import NewSet, finish, new
+from assay.app.workspace import Workspace
+from assay.errors import ConflictError, InputError, UsageError
+from assay.model.annotation import Order, Purpose
+from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.settings import configure
+from assay.testsets.join import join
+from tests.unit.http.conftest import SETTINGS, home, small_home  # noqa: F401 - fixtures
+
+QUESTIONS = b"headache\nwhich drug helps in diabetes\nlower cholesterol\n"
+RELEVANT = {"q001": {"d1", "d2"}, "q002": {"d4", "d5"}, "q003": {"d3"}}
+
+
+@pytest.fixture
+def workspace(home: Path) -> Iterator[Workspace]:  # noqa: F811
+    with Workspace(configure({"home": home, **SETTINGS}, environ={}, folder=home)) as opened:
+        yield opened
+
+
+def asked(**changes: object) -> NewSet:
+    plain = NewSet(
+        name="ward", annotators=("ann",), questions=read_questions(QUESTIONS, "q.txt"), until=0.5
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]  # fields by name
+
+
+def judge(desk: Desk, person: str, count: int = 1_000, *, harsher: int = 0) -> None:
+    """Grade by the truth, a few or all."""
+    for _ in range(count):
+        task = desk.next(person)
+        if task is None:
+            return
+        document = task.chunk_id.partition(":")[0]
+        grade = 3 if document in RELEVANT[task.query_id] else 0
+        desk.grade(person, (task.query_id, task.chunk_id), max(grade - harsher, 0))
+
+
+def test_one_person_judges_and_the_set_says_so(workspace: Workspace) -> None:
+    made = new(workspace, asked())
+    assert made.round is not None
+    assert (made.round.purpose, made.round.annotators) == (Purpose.FIRST, ("ann",))
+    desk = open_desk(workspace, "ward")
+    with pytest.raises(InputError, match="no query of ward has a relevant passage yet"):
+        finish(workspace)
+    judge(desk, "ann")
+    done = finish(workspace)
+    assert done.written is not None
+    found = testsets.load(workspace.layout, "ward")
+    assert found == done.test_set
+    assert {query.query_id: {one.id for one in query.relevant_docs if one.grade} for query in
+            found.queries} == {
+        query: {f"{document}:chunk_0" for document in documents}
+        for query, documents in RELEVANT.items()
+    }  # fmt: skip
+    assert found.provenance["judges"] == ["ann"]
+    assert found.provenance["unjudged"] == 0
+    assert any("judged by one person (ann)" in line for line in found.cautions)
+    run = workspace.evaluate("ward")
+    assert any("judged by one person" in line for line in run.warnings())
+
+
+def test_sets_that_are_joined_still_say_who_judged(workspace: Workspace) -> None:
+    new(workspace, asked())
+    judge(open_desk(workspace, "ward"), "ann")
+    made = finish(workspace).test_set
+    other = TestSet("other", "v1", (GoldenQuery("o1", "x", relevant_docs=(Judgment("d1"),)),))
+    assert join([made, other]).judged_by == (
+        "ward was judged by one person (ann): how far another would agree is not known",
+    )
+
+
+def test_what_is_judged_so_far_can_be_written_at_any_time(workspace: Workspace) -> None:
+    new(workspace, asked())
+    desk = open_desk(workspace, "ward")
+    judge(desk, "ann", 4)
+    first = finish(workspace)
+    assert first.test_set.name == "ward"
+    assert first.test_set.provenance["unjudged"] == len(desk.items) - 4
+    assert set(first.left_out) == set(first.test_set.skipped)
+    assert finish(workspace).written == first.written, "nothing new was judged"
+    judge(desk, "ann")
+    second = finish(workspace, close=True)
+    assert (second.test_set.name, second.test_set.version) == ("ward_v2", "v2")
+    assert second.test_set.provenance["parent"]["checksum"] == first.test_set.checksum
+    assert testsets.load(workspace.layout, "ward") == first.test_set, "the first one stays"
+    with pytest.raises(ConflictError, match="closed"):
+        desk.grade("ann", desk.items[0].key, 1)
+
+
+def test_a_second_person_checks_a_sample_and_brings_kappa(workspace: Workspace) -> None:
+    new(workspace, asked())
+    judge(open_desk(workspace, "ward"), "ann")
+    desk = first_set.add_judge(workspace, "bob", "ward", share=0.6)
+    sample = desk.progress("bob").total
+    assert 0 < sample < len(desk.items)
+    judge(desk, "bob", harsher=1)
+    agreed = desk.agreement()
+    assert agreed.both == sample
+    assert agreed.plain.value is not None
+    done = finish(workspace)
+    relevant = [one.grade for query in done.test_set.queries for one in query.relevant_docs]
+    assert set(relevant) == {0, 3}, "the first person's grade counts until somebody decides"
+    assert done.test_set.provenance["judges"] == ["ann", "bob"]
+    assert done.test_set.provenance["kappa"]["value"] == round(agreed.plain.value, 4)
+    assert any(f"bob checked {sample} of" in line for line in done.test_set.cautions)
+    desk.decide_by_rule("lower", "carol")
+    decided = finish(workspace).test_set
+    assert 2 in {one.grade for query in decided.queries for one in query.relevant_docs}
+    with pytest.raises(ConflictError, match="judge in ward already"):
+        desk.add_annotator("dora")
+
+
+def test_the_sample_of_the_second_person_grows_with_what_the_first_judges(
+    workspace: Workspace,
+) -> None:
+    new(workspace, asked())
+    desk = first_set.add_judge(workspace, "bob", "ward", share=1.0)
+    assert desk.progress("bob").total == len(desk.items)
+    assert open_desk(workspace, "ward").round == desk.round
+    with pytest.raises(UsageError, match="cannot be both"):
+        new(workspace, asked(name="other", annotators=("ann", "Ann")))
+    with pytest.raises(UsageError, match="automatic judge"):
+        new(workspace, asked(name="other", annotators=("judge:words",)))
+
+
+def test_a_budget_takes_depth_or_draws(workspace: Workspace) -> None:
+    whole = new(workspace, asked(name="whole"))
+    budget = len(whole.items) // 2
+    shallow = new(workspace, asked(name="shallow", budget=budget))
+    assert len(shallow.items) <= budget
+    assert shallow.depth < whole.depth
+    drawn = new(workspace, asked(name="drawn", budget=budget, order=Order.ACTIVE))
+    assert len(drawn.items) == budget
+    assert drawn.depth == whole.depth
+
+
+def test_runs_of_other_engines_are_pooled(workspace: Workspace, tmp_path: Path) -> None:
+    run = tmp_path / "theirs.trec"
+    run.write_text("q001 Q0 d3 1 9.0 x\nq001 Q0 d5:chunk_0 2 8.0 x\nq002 Q0 gone 1 1.0 x\n")
+    made = new(workspace, asked(others=first_set.runs_of_files([run])))
+    brought = {item.key: item.found_by for item in made.items if "theirs.trec" in item.found_by}
+    assert {key: ranks["theirs.trec"] for key, ranks in brought.items()} == {
+        ("q001", "d3:chunk_0"): 1,
+        ("q001", "d5:chunk_0"): 2,
+    }
+    assert "theirs.trec" in made.lists
+    stranger = {"odd": {"q009": ["d1"]}}
+    with pytest.raises(InputError, match="odd: nothing of it"):
+        new(workspace, asked(name="other", others=stranger))
+
+
+def test_an_automatic_judge_is_a_voice_and_no_person(workspace: Workspace) -> None:
+    new(workspace, asked())
+    desk = open_desk(workspace, "ward")
+    judge(desk, "ann", 5)
+    desk = automatic(workspace, desk, "words")
+    assert desk.progress("ann").done == 5
+    assert len(desk.settled().open) == len(desk.items) - 5, "its grades settle nothing"
+    (voice,) = desk.voices()
+    assert (voice.person, voice.agreement.both, voice.shown) == ("ann", 5, False)
+    gaps = [abs((ours or 0) - (theirs or 0)) for _, ours, theirs in voice.differences]
+    assert gaps == sorted(gaps, reverse=True)
+    task = desk.next("ann")
+    assert task is not None
+    assert task.proposed is None, "hidden unless whoever runs the round shows it"
+    with pytest.raises(UsageError, match="no automatic judge is shown"):
+        desk.to_review("ann")
+    shown = automatic(workspace, desk, "words", shown=True)
+    task = shown.next("ann")
+    assert task is not None
+    assert task.proposed in range(4)
+    assert len(shown.to_review("ann")) == len(voice.differences)
+    done = finish(workspace)
+    assert done.test_set.provenance["judges"] == ["ann"]
+    (noted,) = done.test_set.provenance["automatic"]
+    assert (noted["beside"], noted["shown"]) == ("ann", True)
+
+
+def test_questions_come_from_the_query_log(workspace: Workspace) -> None:
+    with pytest.raises(InputError, match="nobody has searched"):
+        first_set.logged_questions(workspace)
+
+
+def test_a_name_that_is_taken_is_refused(workspace: Workspace) -> None:
+    with pytest.raises(ConflictError, match="there is a test set"):
+        new(workspace, asked(name="test_set_v1"))
+    with pytest.raises(UsageError, match="a width of 2"):
+        asked(until=2.0)

@@ -1,0 +1,108 @@
+"""Do suggested questions have an answer, measure something, and stay marked as synthetic?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.app import first_set, testsets
+from assay.app.annotation import open_desk
+from assay.app.suggestions import ANSWERABLE, suggest
+from assay.app.workspace import Workspace
+from assay.errors import UsageError
+from assay.ingest import read_corpus
+from assay.settings import configure
+from assay.testsets.load import shipped_folder
+from tests.unit.answers.model_server import ModelServer, completion
+from tests.unit.http.conftest import SETTINGS, home, small_home  # noqa: F401 - fixtures
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """The demo corpus, by words only."""
+    place = tmp_path_factory.mktemp("demo")
+    with Workspace(configure({"home": place, **SETTINGS}, environ={}, folder=place)) as opened:
+        opened.store_documents(read_corpus(shipped_folder().parent / "corpus"))
+        opened.update_index()
+        yield opened
+
+
+def test_every_question_can_be_answered_and_none_is_trivial(workspace: Workspace) -> None:
+    found = suggest(workspace, count=12)
+    assert len(found.questions) == 12
+    assert found.tried == 12 + sum(found.left_out.values())
+    assert len({str(query.origin["made_by"]).split()[0] for query in found.questions}) > 1
+    for query in found.questions:
+        passage = query.origin["synthetic"]
+        prepared = workspace.searcher.prepare(query.query_text, k=ANSWERABLE, rerank=False)
+        assert prepared.answers.lists["bm25"][0].chunk_id != passage
+        best = [hit.chunk.chunk_id for hit in prepared.fuse_again(k=ANSWERABLE).results]
+        assert passage in best
+    assert suggest(workspace, count=12) == found, "the seed decides"
+    assert suggest(workspace, count=12, seed=1) != found
+
+
+def test_synthetic_questions_stay_marked_wherever_they_go(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    path = tmp_path / "made.jsonl"
+    made = suggest(workspace, count=3, output=path)
+    real = {"query_text": "who must not take nephrava"}
+    rows = [*map(json.loads, path.read_text(encoding="utf-8").splitlines()), real]
+    asked = first_set.NewSet(
+        name="mixed",
+        annotators=("ann",),
+        questions=first_set.questions_of_rows(rows),
+        depth=3,
+    )
+    first_set.new(workspace, asked)
+    desk = open_desk(workspace, "mixed")
+    while (task := desk.next("ann")) is not None:
+        desk.grade("ann", (task.query_id, task.chunk_id), 2)
+    written = first_set.finish(workspace).test_set
+    loaded = testsets.load(workspace.layout, "mixed")
+    assert loaded == written
+    assert loaded.synthetic_ids == tuple(query.query_id for query in made.questions)
+    said = "3 of 4 queries are synthetic"
+    assert any(said in line for line in loaded.cautions)
+    recorded = workspace.evaluate("mixed", tags=["before"])
+    assert any(said in line for line in recorded.warnings())
+    stored = workspace.stored_run("before")
+    assert stored.test_set.synthetic_ids == loaded.synthetic_ids
+    again = workspace.evaluate("mixed", tags=["after"], boosts=False)
+    assert any(said in line for line in workspace.compare("before", "after").report.warnings)
+    report = workspace.gate("before", "after")
+    assert sum(said in line for line in report.warnings) == 1
+    parts = again.by("origin")
+    assert {name: len(scores.queries) for name, scores in parts.items()} == {
+        "synthetic": 3,
+        "people": 1,
+    }
+
+
+def test_a_language_model_writes_questions_where_one_is_configured(
+    workspace: Workspace,
+    home: Path,  # noqa: F811
+) -> None:
+    with pytest.raises(UsageError, match="no language model is configured"):
+        suggest(workspace, by_model=True)
+    said = ["Here you are: a question", *["Which headache drug lowers blood sugar?"] * 4]
+    with ModelServer(*((200, {}, completion(one), 0.0) for one in said)) as server:
+        settings = {"home": home, **SETTINGS, "judge": server.url, "judge_model": "m"}
+        with Workspace(configure(settings, environ={}, folder=home)) as opened:
+            (made,) = suggest(opened, by_model=True, count=1).questions
+        told = server.requests[0][2]["messages"][0]["content"]
+    assert "<passage>" in told
+    assert made.query_text == "Which headache drug lowers blood sugar?"
+    assert str(made.origin["made_by"]).startswith("m, prompt")
+    assert made.origin["synthetic"]
+
+
+def test_what_no_question_is_made_from_is_refused(workspace: Workspace) -> None:
+    with pytest.raises(UsageError, match="made from 'images'"):
+        suggest(workspace, kinds=("images",))

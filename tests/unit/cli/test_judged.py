@@ -1,0 +1,203 @@
+"""Are answers judged claim by claim, stored, resumed and paid for once? Of ours and of others."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.app.workspace import Workspace
+from assay.cli.main import run
+from assay.model.judges import Support
+from assay.settings import configure
+from tests.unit.judges.judge_server import by_words, judge_server
+from tests.waiting import eventually
+
+SETTINGS = {"components": "bm25", "dense_model": "none", "splade_model": "none"}
+DOCUMENTS = [
+    {
+        "id": "label-1",
+        "title": "EXAMPLOL",
+        "text": "2 DOSAGE\nIn renal impairment the dose of examplol is 5 mg once daily. "
+        "Take examplol with food. Do not exceed 10 mg of examplol a day.",
+    },
+    {
+        "id": "trial-1",
+        "title": "Examplol in migraine",
+        "text": "Examplol 10 mg was given to 120 adults with migraine for a year. "
+        "Nausea was seen in 14 adults with examplol.",
+    },
+]
+QUERIES = """
+name: rag
+version: v1
+queries:
+  - query_id: q1
+    query_text: What is the dose of examplol in renal impairment?
+    query_type: exact_term
+    relevant_docs: [{doc_id: label-1, grade: 3}]
+    nuggets:
+      - The dose of examplol in renal impairment is 5 mg once daily.
+      - {text: Examplol is taken with food., vital: false}
+  - query_id: q2
+    query_text: How many adults had nausea with examplol?
+    query_type: paraphrase
+    relevant_docs: [{doc_id: trial-1, grade: 3}]
+    reference: Nausea was seen in 14 adults with examplol.
+  - query_id: q3
+    query_text: Which lens suits cataract surgery?
+    expect: refusal
+"""
+RAG = """
+PASSAGES = [
+    {"id": "label-1", "text": "In renal impairment the dose of examplol is 5 mg once daily."},
+    {"id": "trial-1", "text": "Nausea was seen in 14 adults with examplol."},
+]
+SAID = {
+    "What": "In renal impairment the dose of examplol is DOSE mg once daily [1].",
+    "How": "Nausea was seen in 14 adults with examplol [2]. Headache was seen in most adults.",
+}
+
+def answer(question):
+    found = next((text for start, text in SAID.items() if question.startswith(start)), None)
+    return {"passages": PASSAGES, "answer": found, "refusal_reason": "nothing is about lenses",
+            "usage": {"total_tokens": 12}}
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    with Workspace(configure({"home": folder, **SETTINGS})) as workspace:
+        workspace.add(DOCUMENTS)
+    (tmp_path / "rag.yaml").write_text(QUERIES, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("ASSAY_HOME", str(folder))
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(f"ASSAY_{name.upper()}", value)
+    return folder
+
+
+def write_rag(folder: Path, name: str, dose: int) -> str:
+    (folder / f"{name}.py").write_text(RAG.replace("DOSE", str(dose)), "utf-8")
+    return f"{name}:answer"
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_our_answers_are_judged_and_stored(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["eval", "run", "-t", "rag.yaml", "--judge", "words", "--json"]) == 0
+    found = said(capsys)
+    metrics = found["metrics"]
+    assert metrics["faithfulness"] == 1.0  # it quotes
+    assert metrics["correctness"] is not None
+    assert metrics["refusal_recall"] == 1.0
+    assert found["answers_by_query_type"]["exact_term"]["faithfulness"]["n"] == 1
+    with Workspace(configure({"home": home, **SETTINGS})) as workspace:
+        (outcome, *_) = workspace.runs.outcomes("latest")
+        assert outcome.judged is not None
+        assert outcome.judged.claims[0].label is Support.SUPPORTED
+        assert set(outcome.judged.claims[0].citations) <= set(outcome.passages)
+        assert workspace.runs.run("latest").config["judge"].startswith("words(")
+
+
+def test_a_language_model_judges_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with judge_server() as server:
+        judge = ["--judge", server.url, "--judge-model", "tiny", "--json"]
+        assert run(["eval", "run", "-t", "rag.yaml", *judge]) == 0
+        first = said(capsys)
+        asked = len(server.requests)
+        assert first["judge_usage"] == {
+            "cost": pytest.approx(0.001 * asked), "tokens": 110 * asked,
+            "input_tokens": 100 * asked, "output_tokens": 10 * asked,
+        }  # fmt: skip
+        assert run(["eval", "run", "-t", "rag.yaml", "--no-cache", *judge]) == 0
+        again = said(capsys)
+        assert len(server.requests) == asked
+        assert again["judge_usage"] is None
+        assert again["metrics"] == first["metrics"]
+
+
+def test_a_judge_that_fails_leaves_a_run_that_goes_on(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paid: list[str] = []
+    mended = threading.Event()
+
+    def reply(prompt: str) -> str | tuple[int, str]:
+        if len(paid) >= 3 and not mended.is_set():
+            return 402, "pay first"
+        paid.append(prompt)
+        return by_words(prompt)
+
+    with judge_server(reply) as server:
+        judge = ["--judge", server.url, "--judge-model", "tiny"]
+        assert run(["eval", "run", "-t", "rag.yaml", "--name", "broken", *judge]) == 1
+        assert "pay first" in capsys.readouterr().err
+        mended.set()
+        assert run(["eval", "run", "--resume", "broken", "--judge-model", "tiny", "--json"]) == 0
+        whole = said(capsys)
+    assert len(paid) == len(set(paid))
+    assert whole["metrics"]["faithfulness"] == 1.0
+
+
+def test_judging_that_is_killed_pays_nothing_twice(home: Path, tmp_path: Path) -> None:
+    paid: list[str] = []
+    stuck, freed = threading.Event(), threading.Event()
+
+    def reply(prompt: str) -> str:
+        if len(paid) == 4 and not freed.is_set():
+            stuck.set()
+            freed.wait(30)  # until the process is gone; this reply is lost, and was not paid
+            return "{}"
+        paid.append(prompt)
+        return by_words(prompt)
+
+    with judge_server(reply) as server:
+        command = [sys.executable, "-m", "assay", "eval", "run", "-t", "rag.yaml"]
+        command += ["--judge", server.url, "--judge-model", "tiny", "--json"]
+        environ = {**os.environ, "ASSAY_JUDGE_CONCURRENCY": "1"}
+        with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE) as process:
+            eventually(stuck.is_set)
+            process.send_signal(signal.SIGKILL)
+        freed.set()
+        done = subprocess.run(command, env=environ, capture_output=True, check=True)
+    found = json.loads(done.stdout)
+    assert len(paid) == len(set(paid)), "an opinion was paid for twice"
+    assert found["judge_usage"]["tokens"] == 110 * (len(paid) - 4)
+    assert found["metrics"]["faithfulness"] == 1.0
+
+
+def test_a_rag_of_ones_own_is_stored_judged_and_compared(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, dose in (("good_rag", 5), ("bad_rag", 50)):
+        spec = write_rag(tmp_path, name, dose)
+        command = ["eval", "run", "-t", "rag.yaml", "--system", spec, "--judge", "words"]
+        assert run([*command, "--tag", name.replace("_", "-"), "--json"]) == 0
+        metrics = said(capsys)["metrics"]
+        assert metrics["citation_coverage"] == 1.0
+        assert metrics["number_fidelity"] == (1.0 if dose == 5 else 0.5)
+        assert metrics["faithfulness"] == (0.75 if dose == 5 else 0.25)
+        assert metrics["citation_recall"] == 0.75
+        assert metrics["refusal_correctness"] == 1.0
+        assert metrics["correctness"] == pytest.approx(0.8333 if dose == 5 else 0.5, abs=1e-4)
+    assert run(["eval", "compare", "good-rag", "bad-rag", "--json"]) == 0
+    flipped = said(capsys)["claims"]
+    assert [one["query_id"] for one in flipped] == ["q1"]
+    assert flipped[0]["flipped"]
+    assert flipped[0]["change"] == "worse"
+    assert "5 mg" in flipped[0]["before"]["text"]
+    assert flipped[0]["after"]["label"] == "contradicted"
+    assert run(["eval", "compare", "good-rag", "bad-rag"]) == 0
+    assert "Claims that changed (1 flipped)" in capsys.readouterr().out

@@ -1,0 +1,69 @@
+"""Is an answer cut into claims, each with what it cites?"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.evidence.claims import Claim, citing, claims_of, has_marks, statements_of
+from assay.model.answers import Answer
+
+CITED = ("a:1", "b:2", "c:3")
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("The dose is 5 mg [1].", [("The dose is 5 mg.", "1")]),
+        ("The dose is 5 mg. [1] Take it with food. [2]",
+         [("The dose is 5 mg.", "1"), ("Take it with food.", "2")]),
+        ("The dose is 5 mg [1][3]. It is well tolerated.",
+         [("The dose is 5 mg.", "13"), ("It is well tolerated.", "")]),
+        ("It lowers LDL [1] in adults [2-3].", [("It lowers LDL in adults.", "123")]),
+        ("Give 5 mg [b:2] once daily.", [("Give 5 mg once daily.", "2")]),
+        ("Nausea | 5% | 2% [1] Headache | 3% | 3% [2]",
+         [("Nausea | 5% | 2%", "1"), ("Headache | 3% | 3%", "2")]),
+        ("Severe renal impairment [1] The dose is 5 mg daily. [2]",
+         [("Severe renal impairment", "1"), ("The dose is 5 mg daily.", "2")]),
+        ("- Take it daily [1]\n- Take it with food [2]",
+         [("Take it daily", "1"), ("Take it with food", "2")]),
+        ("It was studied by Smith et al. in 40 adults [1].",
+         [("It was studied by Smith et al. in 40 adults.", "1")]),
+        ("The range [5-10 mg] holds for adults [1].",
+         [("The range [5-10 mg] holds for adults.", "1")]),
+        ("Doses are as follows: [1]\nTake 5 mg daily [1].", [("Take 5 mg daily.", "1")]),
+    ],
+)  # fmt: skip
+def test_claims_and_their_citations(text: str, claims: list[tuple[str, str]]) -> None:
+    expected = [Claim(said, tuple(CITED[int(n) - 1] for n in marks)) for said, marks in claims]
+    assert claims_of(Answer(text, CITED)) == expected
+
+
+def test_without_marks_every_claim_rests_on_all_citations() -> None:
+    answer = Answer("The dose is 5 mg. Take it with food.", CITED)
+    assert [claim.citations for claim in claims_of(answer)] == [CITED, CITED]
+    assert not has_marks(answer)
+
+
+def test_a_number_that_means_nothing_stays_a_citation() -> None:
+    (claim,) = claims_of(Answer("The dose is 5 mg [9].", CITED))
+    assert claim.citations == ("[9]",)
+
+
+def test_questions_headings_and_refusals_claim_nothing() -> None:
+    assert claims_of(Answer("Which dose? Yes. Doses are:", CITED)) == []
+    assert claims_of(Answer("The dose is 5 mg.", CITED, grounded=False)) == []
+    assert statements_of("The dose is 5 mg. Really?") == ["The dose is 5 mg."]
+
+
+def test_marks_of_passages_become_marks_of_citations() -> None:
+    ids = ["a", "b", "c"]
+    assert citing("Yes [3]. No [1, 3].", ids) == Answer("Yes [1]. No [2][1].", ("c", "a"))
+    assert citing("Yes [7].", ids) == Answer("Yes [1].", ("[7]",))
+
+
+@given(st.text("Aa. [1]|\n-?", max_size=60))
+def test_no_word_of_an_answer_is_lost(text: str) -> None:
+    said = "".join(claim.text for claim in claims_of(Answer(f"{text} The end is near.", CITED)))
+    assert "The end is near." in said.replace("\n", " ")
