@@ -66,7 +66,7 @@ def test_a_service_is_asked_once_for_a_search_and_named_once(
             workspace.search("glucose")
             assert len(server.requests) == before + 1
         with Workspace(settings(folder, **dense(server))) as workspace:
-            server.failures = [fails(400)] * 5
+            server.replies = [fails(400)] * 5
             caplog.clear()
             assert workspace.search("glucose").component_errors == ("dense_error",)
             assert caplog.text.count("dense_") == 1
