@@ -217,7 +217,7 @@ def test_a_pipeline_of_haystack_is_written_and_loaded(
     for name, value in WORDS_ONLY.items():
         monkeypatch.setenv(f"ASSAY_{name.upper()}", value)
     pipeline = Pipeline()
-    made = AssayRetriever(workspace.home, k=1, options={"collapse": True})
+    made: Any = AssayRetriever(workspace.home, k=1, options={"collapse": True})
     pipeline.add_component("retriever", made)
     again = Pipeline.loads(pipeline.dumps())
     (document,) = again.run({"query": "zolpidem"})["retriever"]["documents"]

@@ -418,6 +418,12 @@ OTHER_VALUE = {
     "answer_model": "tiny",
     "answer_key_variable": "MY_KEY",
     "answer_seconds": "5",
+    "judge": "my_judges:say",
+    "judge_model": "tiny",
+    "judge_key_variable": "MY_KEY",
+    "judge_prompts": "prompts",
+    "judge_seconds": "5",
+    "judge_concurrency": "2",
     "engine": "opensearch",
     "opensearch_url": "http://node:9200",
     "opensearch_prefix": "trials",
@@ -460,7 +466,8 @@ OTHER_VALUE = {
 DEFAULT_JSON = (
     '{"alpha":0.05,"answer_model":null,"answerer":"extractive","boosts":true,"ci_method":"bca'
     '","components":["bm25","splade","dense"],"confidence":0.95,"dense_model":"'
-    f'{DEFAULT_ENCODERS[0]}","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,"lexicon"'
+    f'{DEFAULT_ENCODERS[0]}","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,'
+    '"judge":"entailment","judge_model":null,"judge_prompts":null,"lexicon"'
     ':null,"margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}","normalization":"min-max'
     '","per_type_weights":false,"rerank":false,"reranker":"assay-bio-rerank","resamples'
     '":10000,"rrf_k":60,"seed":42,"splade_model":"'
@@ -534,6 +541,8 @@ GUARDED = {
     "database": "postgresql://collector.example/x",
     "pushgateway": "http://collector.example",
     "answer_key_variable": "AWS_SECRET_ACCESS_KEY",
+    "judge": "evil:run",
+    "judge_key_variable": "AWS_SECRET_ACCESS_KEY",
     "metrics_textfile": "/home/somebody/.bashrc",
     "dense_model": "https://collector.example/v1",
     "splade_model": "https://collector.example/v1",

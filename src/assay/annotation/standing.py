@@ -1,8 +1,10 @@
 """Are there enough grades yet?
 
-The interval of nDCG@10 of one pooled list, drawn over queries. Its low end takes every passage that
-nobody has judged for irrelevant, its high end for as good as the best of its query so far (grade 1
-where there is none): more queries narrow the one part of its width, more grades the other. Judging
+The interval of nDCG of one pooled list, at rank 10 or as deep as the pool is, drawn over queries.
+At its low end, what nobody has judged is irrelevant where this list has it, and as good as the best
+of its query so far (grade 1 where there is none) where only other lists do, which raises the ideal;
+at its high end it is the other way round. More queries narrow the one part of its width, more
+grades the other. Passages that a budget left out of the pool are as unjudged as the others. Judging
 may stop once the width is at most the goal of the round.
 """
 
@@ -15,16 +17,20 @@ from typing import Any
 
 from assay.annotation.active import DEPTH
 from assay.evaluation.scores import rounded
-from assay.model.annotation import Grade, Item, ItemKey, Round
+from assay.model.annotation import Grade, Item, ItemKey, Order, Round
 from assay.stats.bootstrap import bootstrap_means
 
 HYBRID = "hybrid"  # the list whose figure counts, where it was pooled
-MEASURE = f"nDCG@{DEPTH}"
+CUT = "cut"
+"""Where the source of a round says how many passages a budget left out of the pool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How sure a figure is with the grades so far; ``unjudged`` counts passages of all lists."""
+    """How sure a figure is with the grades so far.
+
+    ``unjudged`` counts passages of all lists, ``cut`` those that a budget left out of the pool.
+    """
 
     measure: str
     list: str
@@ -34,6 +40,7 @@ class Standing:
     low: float | None
     high: float | None
     goal: float | None = None
+    cut: int = 0
 
     @property
     def width(self) -> float | None:
@@ -42,17 +49,20 @@ class Standing:
 
     @property
     def enough(self) -> bool:
-        """Whether judging may stop: everything is judged, or the interval is narrow enough."""
-        narrow = self.goal is not None and self.width is not None and self.width <= self.goal
-        return narrow or not self.unjudged
+        """Whether judging may stop: by the width; without a goal, when everything is judged."""
+        if self.goal is None or self.width is None:
+            return not self.unjudged
+        return self.width <= self.goal
 
     def __str__(self) -> str:
         width = self.width
+        cut = f", {self.cut} left out by the budget" if self.cut else ""
+        counts = f"{self.judged} judged, {self.unjudged} not{cut}"
         if width is None:
-            return f"{self.judged} judged, {self.unjudged} not; no interval from so few queries"
+            return f"{counts}; no interval from so few queries"
         goal = "" if self.goal is None else f", goal {self.goal:.2f}"
         return (
-            f"{self.judged} judged, {self.unjudged} not; the interval of {self.measure} "
+            f"{counts}; the interval of {self.measure} "
             f"({self.list}, {self.queries} queries) is {width:.2f} wide{goal}"
         )
 
@@ -64,6 +74,7 @@ class Standing:
             "queries": self.queries,
             "judged": self.judged,
             "unjudged": self.unjudged,
+            "cut": self.cut,
             "low": rounded(self.low),
             "high": rounded(self.high),
             "width": rounded(self.width),
@@ -77,39 +88,63 @@ def standing(held: Round, items: Sequence[Item], grades: Iterable[Grade]) -> Sta
     said = {one.key: one.grade for one in grades if one.annotator == held.annotators[0]}
     names = sorted({name for item in items for name in item.found_by})
     name = HYBRID if HYBRID in names else names[0]
+    depth, cut = min(DEPTH, int(held.source.get("depth", DEPTH))), int(held.source.get(CUT, 0))
+    drawn = cut > 0 and held.plan.order is Order.ACTIVE  # else a whole depth was left out
     queries: dict[str, list[Item]] = {}
     for item in items:
         queries.setdefault(item.query_id, []).append(item)
-    pairs = [_between(own, said, name) for own in queries.values()]
+    pairs = [_between(own, said, name, depth, drawn=drawn) for own in queries.values()]
     known = [pair for pair in pairs if pair is not None]
     low = high = None
     if len(known) > 1:
-        drawn = bootstrap_means(known, seed=held.seed)
-        low, high = drawn[0].low, drawn[1].high
+        ends = bootstrap_means(known, seed=held.seed)
+        low, high = ends[0].low, ends[1].high
     judged = sum(item.key in said for item in items)
     return Standing(
-        MEASURE, name, len(known), judged, len(items) - judged, low, high, held.plan.until
+        f"nDCG@{depth}",
+        name,
+        len(known),
+        judged,
+        len(items) - judged,
+        low,
+        high,
+        held.plan.until,
+        cut,
     )
 
 
 def _between(
-    items: Sequence[Item], said: Mapping[ItemKey, int | None], name: str
+    items: Sequence[Item],
+    said: Mapping[ItemKey, int | None],
+    name: str,
+    depth: int,
+    *,
+    drawn: bool,
 ) -> tuple[float, float] | None:
-    """The worst and the best that a query may come to; None where nothing in it is relevant."""
-    grades = [said[item.key] or 0 for item in items if item.key in said]
-    best = max([*grades, 1])
-    worst = _value(items, {item.key: said.get(item.key) or 0 for item in items}, name)
-    filled = {item.key: (said[item.key] or 0) if item.key in said else best for item in items}
-    hopeful = _value(items, filled, name)
-    return None if hopeful is None else (worst or 0.0, max(hopeful, worst or 0.0))
+    """The worst and the best that a query may come to; None where nothing in it is relevant.
+
+    ``drawn``: the pool is a draw, so that ranks of the list may be missing from it.
+    """
+    ranks = {item.key: rank for item in items if (rank := item.found_by.get(name, depth + 1))}
+    judged = [(ranks[item.key], said[item.key] or 0) for item in items if item.key in said]
+    best = max([1, *(grade for _, grade in judged)])
+    waiting = [ranks[item.key] for item in items if item.key not in said]
+    if drawn:
+        waiting += sorted(set(range(1, depth + 1)).difference(ranks.values()))
+    mine = [(rank, best) for rank in waiting if rank <= depth]
+    others = [(rank, best) for rank in waiting if rank > depth]
+    if drawn:  # and of other lists nobody knows how many
+        others += [(depth + 1, best)] * depth
+    low = _value([*judged, *((rank, 0) for rank, _ in mine), *others], depth)
+    high = _value([*judged, *mine], depth)
+    if low is None and high is None:
+        return None
+    return low or 0.0, max(high or 0.0, low or 0.0)
 
 
-def _value(items: Sequence[Item], grades: Mapping[ItemKey, int], name: str) -> float | None:
-    """nDCG@10 of one list by these grades; None where nothing is relevant."""
-    ideal = sorted(grades.values(), reverse=True)[:DEPTH]
+def _value(graded: Sequence[tuple[int, int]], depth: int) -> float | None:
+    """NDCG of ranks and grades, those below ``depth`` in the ideal only; None: none is relevant."""
+    ideal = sorted((grade for _, grade in graded), reverse=True)[:depth]
     total = sum((2**grade - 1) / math.log2(rank + 1) for rank, grade in enumerate(ideal, 1))
-    ranks = ((item.found_by.get(name), grades[item.key]) for item in items)
-    gained = sum(
-        (2**grade - 1) / math.log2(rank + 1) for rank, grade in ranks if rank and rank <= DEPTH
-    )
+    gained = sum((2**grade - 1) / math.log2(rank + 1) for rank, grade in graded if rank <= depth)
     return gained / total if total else None

@@ -347,10 +347,11 @@ class Desk:
     def report(self, person: str = "") -> dict[str, Any]:
         """The agreement, and what is still open, as JSON; for nobody who is still judging."""
         if self.open_items():
-            self._refuse_judge(person)
+            self.refuse_judge(person)
         return {**self.agreement().to_dict(), "open": self.open_items()}
 
-    def _refuse_judge(self, person: str) -> None:
+    def refuse_judge(self, person: str) -> None:
+        """Refuse who judges here beside another: they must not see the other's grades."""
         if len(self.round.annotators) < 2:
             return  # there is nobody else's grade to see
         if person.casefold() in map(str.casefold, self.round.annotators):
@@ -369,7 +370,7 @@ class Desk:
 
         None: the caller has made sure of that, or only counts.
         """
-        self._refuse_judge(person or "")
+        self.refuse_judge(person or "")
         items = {item.key: item for item in self.items}
         texts = {query.query_id: query.query_text for query in self.queries}
         comments: dict[ItemKey, list[str]] = {}

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from assay import limits
 from assay.annotation.active import depth_within, within_budget
@@ -22,7 +22,7 @@ from assay.annotation.first import judged_queries
 from assay.annotation.pool import DEFAULT_DEPTH as DEFAULT_DEPTH  # noqa: PLC0414 - surfaces
 from assay.annotation.questions import SYNTHETIC, read_questions
 from assay.annotation.similar import Known
-from assay.annotation.standing import Standing
+from assay.annotation.standing import CUT, Standing
 from assay.annotation.swap import next_name
 from assay.app import pool, testsets
 from assay.app.annotation import SECOND_SHARE, Desk, open_desk, read_limited
@@ -31,7 +31,7 @@ from assay.app.workspace import Workspace
 from assay.errors import ConflictError, InputError, UsageError
 from assay.evaluation.scores import rounded
 from assay.hits.run import load_run
-from assay.model.annotation import Item, Order, Plan, Purpose, Round, RoundQuery
+from assay.model.annotation import Order, Plan, Purpose, Round, RoundQuery
 from assay.model.document import check_id
 from assay.model.moments import now
 from assay.model.testset import GoldenQuery, TestSet
@@ -49,8 +49,8 @@ class NewSet:
 
     ``budget`` is how many passages may be judged at most: less depth where queries are judged one
     after the other, a draw where the order is active. ``until`` is the width of the interval of
-    nDCG@10 at which judging may stop. ``runs`` is how many stored runs are pooled too, ``others``
-    are runs of other engines by name.
+    nDCG@10 (or as deep as the pool is) at which judging may stop. ``runs`` is how many stored runs
+    are pooled too, ``others`` are runs of other engines by name.
     """
 
     name: str
@@ -59,7 +59,7 @@ class NewSet:
     depth: int = DEFAULT_DEPTH
     budget: int | None = None
     until: float | None = None
-    order: Order = Order.QUERIES
+    order: str = Order.QUERIES
     runs: int = pool.POOLED_RUNS
     others: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     seed: int = DEFAULT_SEED
@@ -69,17 +69,41 @@ class NewSet:
         check_id(self.name, "test set")
         if self.budget is not None and self.budget < 1:
             raise UsageError("a budget is at least one passage")
+        if self.order not in list(Order):
+            raise UsageError(f"there is no order {self.order!r:.40}", hint=", ".join(Order))
         if self.until is not None and not 0 < self.until < 1:
             raise UsageError(
                 f"a width of {self.until} is not possible", hint="between 0 and 1, as in 0.2"
             )
 
 
-def order_of(text: str) -> Order:
-    """The order of this name."""
-    if text not in list(Order):
-        raise UsageError(f"there is no order {text!r:.40}", hint=", ".join(Order))
-    return Order(text)
+class NewSetOptions(TypedDict, total=False):
+    """The options of ``NewSet`` by name, as Python takes them."""
+
+    depth: int
+    budget: int | None
+    until: float | None
+    order: str
+    runs: int
+    others: Mapping[str, Mapping[str, Sequence[str]]]
+    seed: int
+
+
+def new_set(
+    name: str,
+    questions: str | Path | Sequence[str | Mapping[str, Any]],
+    annotators: str | Sequence[str],
+    **options: Unpack[NewSetOptions],
+) -> NewSet:
+    """What a first set is made from, as a person writes it in Python."""
+    people = (annotators,) if isinstance(annotators, str) else tuple(annotators)
+    if isinstance(questions, (str, Path)):
+        path = Path(questions)
+        read, source = questions_of(path), path.name
+    else:
+        rows = [{"query": one} if isinstance(one, str) else one for one in questions]
+        read, source = questions_of_rows(rows), ""
+    return NewSet(name=name, annotators=people, questions=read, source=source, **options)
 
 
 def questions_of(path: Path) -> tuple[RoundQuery, ...]:
@@ -148,8 +172,8 @@ def new(workspace: Workspace, asked: NewSet, progress: Progress = silent) -> poo
     made = pool.gather(
         workspace, golden, asked.depth, stored, others=asked.others, progress=progress
     )
-    _refuse_strangers(asked, made.lists, made.items)
-    made = _within(made, asked)
+    _refuse_strangers(asked, made)
+    whole, made = len(made.items), _within(made, asked)
     synthetic = sum(SYNTHETIC in query.origin for query in queries)
     opened = Round(
         round_id=asked.name,
@@ -166,28 +190,32 @@ def new(workspace: Workspace, asked: NewSet, progress: Progress = silent) -> poo
             "pool": list(made.lists),
             "depth": made.depth,
             **({"budget": asked.budget} if asked.budget is not None else {}),
+            **({CUT: whole - len(made.items)} if whole > len(made.items) else {}),
         },
-        plan=Plan(asked.order, SECOND_SHARE, asked.until),
+        plan=Plan(
+            Order(asked.order),
+            1.0 if len(asked.annotators) > 1 else SECOND_SHARE,
+            asked.until,
+        ),
     )
     return replace(made, round=pool.open_round(workspace, opened, queries, made))
 
 
-def _refuse_strangers(asked: NewSet, lists: Sequence[str], items: Sequence[Item]) -> None:
+def _refuse_strangers(asked: NewSet, made: pool.PassagePool) -> None:
     """A run of which nothing is here would be pooled with nothing, without anybody noticing."""
     for name in asked.others:
-        if not any(name in item.found_by for item in items):
+        if not any(pool.engine_list(name) in item.found_by for item in made.items):
             raise InputError(
                 f"{name}: nothing of it is in the corpus, or no query of it is asked",
                 hint="its query ids are those of the questions, its documents those of the corpus",
             )
-    assert lists
 
 
 def _within(made: pool.PassagePool, asked: NewSet) -> pool.PassagePool:
     """The pool as far as the budget allows."""
     if asked.budget is None or len(made.items) <= asked.budget:
         return made
-    if asked.order is Order.ACTIVE:
+    if asked.order == Order.ACTIVE:
         return replace(made, items=within_budget(made.items, asked.budget, asked.seed))
     depth = depth_within(made.items, asked.budget, made.depth)
     kept = tuple(item for item in made.items if min(item.found_by.values()) <= depth)

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from assay.testsets.diff import TestSetDiff
 
 MASK = "(held out: ask for it, and the look is logged)"
-MASKED_FIELDS = frozenset({"query_text", "must_contain", "forbidden", "reference", "nuggets"})
+MASKED_FIELDS = frozenset(
+    {"query_text", "synthetic", "must_contain", "forbidden", "reference", "nuggets"}
+)
 MEASURE = "nDCG@10"
 LOOKED_AT = 200  # runs of one configuration, newest first
 JOINED = 20
@@ -118,6 +120,7 @@ def masked_query(query: GoldenQuery, words: str = MASK) -> GoldenQuery:
         forbidden=(),
         reference=None,
         nuggets=(),
+        synthetic=None if query.synthetic is None else words,
     )
 
 

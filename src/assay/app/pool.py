@@ -8,7 +8,7 @@ unfair to it, so one that does not answer is an error.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,8 @@ def _encode(workspace: Workspace) -> Encode | None:
 class PassagePool:
     """What is to be judged, which lists brought it, and the round that was opened for it.
 
-    ``judged`` is the share of each list's first ten results that has a judgment already.
+    ``judged`` is the share of each list's first ten results that has a judgment already,
+    ``absent`` how many results of another engine are not in the corpus, or the same chunk twice.
     """
 
     items: tuple[Item, ...]
@@ -135,6 +136,7 @@ class PassagePool:
     depth: int
     judged: Mapping[str, float | None]
     round: Round | None = None
+    absent: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without the texts."""
@@ -145,6 +147,7 @@ class PassagePool:
             "lists": list(self.lists),
             "passages": len(self.items),
             "judged_at_10": {name: rounded(value) for name, value in self.judged.items()},
+            "absent": dict(self.absent),
             "items": [
                 {
                     "query_id": item.query_id,
@@ -239,6 +242,7 @@ def gather(
     workspace.searcher.refresh()
     items: list[Item] = []
     every: list[Lists] = []
+    absent = dict.fromkeys(others or {}, 0)
     for number, query in enumerate(queries, 1):
         lists, chunks = _searched(workspace, query, depth)
         earlier, more = _from_runs(workspace, query, runs, depth)
@@ -247,13 +251,15 @@ def gather(
         for name, run in (others or {}).items():
             brought = _from_another(workspace, run.get(query.query_id, ()), lists, depth)
             chunks = {**brought, **chunks}
-            lists[name] = list(brought)
+            lists[engine_list(name)] = list(brought)
+            absent[name] += len(list(run.get(query.query_id, ()))[:depth]) - len(brought)
         every.append(Lists(query.query_id, lists))
         wanted = holes(query, lists, depth) if query.relevant_docs else pooled(lists, depth)
         items += [_item(query.query_id, chunks[name], ranks) for name, ranks in wanted.items()]
         progress("pool", number, len(queries))
     names = tuple(sorted({name for brought in every for name in brought.lists}))
-    return PassagePool(tuple(items), names, depth, judged_share(queries, every))
+    lacking = {name: count for name, count in absent.items() if count}
+    return PassagePool(tuple(items), names, depth, judged_share(queries, every), absent=lacking)
 
 
 def _searched(
@@ -302,6 +308,11 @@ def _from_runs(
                 chunks[chunk.chunk_id] = chunk
         lists[f"run {run.name}"] = present
     return lists, chunks
+
+
+def engine_list(name: str) -> str:
+    """What the list of another engine is called, apart from ours."""
+    return f"engine {name}"
 
 
 def _from_another(

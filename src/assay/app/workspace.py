@@ -7,7 +7,7 @@ of this package, for Python; ``assay.app`` has them by noun.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,13 +25,17 @@ from assay.model.run_store import RunStore
 from assay.settings import Settings, configure
 
 if TYPE_CHECKING:
+    from assay.app.annotation import Desk
     from assay.app.answers import Answered
     from assay.app.backup import BackupWritten
     from assay.app.corpus import DocumentPage, DocumentsWritten
     from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
+    from assay.app.first_set import FinishedSet, NewSetOptions
     from assay.app.index import Action, IndexWritten
     from assay.app.models import ModelRow
+    from assay.app.pool import PassagePool
     from assay.app.search import Freshness
+    from assay.app.suggestions import Suggested
     from assay.app.testsets import Reading, TestSetEntry
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
@@ -386,6 +390,57 @@ class Workspace(Verbs):
     @cached_property
     def _readings(self) -> Cache[tuple[str | int, ...], Reading]:
         return Cache(limits.MAX_READ_SETS)
+
+    def new_test_set(
+        self,
+        name: str,
+        questions: str | Path | Sequence[str | Mapping[str, Any]],
+        annotators: str | Sequence[str] = "me",
+        progress: Progress = silent,
+        **options: Unpack[NewSetOptions],
+    ) -> PassagePool:
+        """Begin a first test set: pool passages for questions, for one person or two to judge.
+
+        ``questions`` is a file in any form, or a list of texts or rows. ``options`` are those of
+        ``assay.app.first_set.NewSet``.
+        """
+        from assay.app import first_set
+
+        asked = first_set.new_set(name, questions, annotators, **options)
+        return first_set.new(self, asked, progress)
+
+    def suggest_questions(
+        self,
+        count: int = 20,
+        *,
+        kinds: Sequence[str] | None = None,
+        seed: int = 13,
+        by_model: bool = False,
+        progress: Progress = silent,
+    ) -> Suggested:
+        """Questions made from the corpus where nobody has asked any; they stay marked synthetic."""
+        from assay.app import suggestions
+
+        return suggestions.suggest(
+            self,
+            count=count,
+            kinds=suggestions.KINDS if kinds is None else kinds,
+            seed=seed,
+            by_model=by_model,
+            progress=progress,
+        )
+
+    def desk(self, round_id: str = "latest") -> Desk:
+        """Where the passages of a round are judged."""
+        from assay.app import annotation
+
+        return annotation.open_desk(self, round_id)
+
+    def finish_test_set(self, round_id: str = "latest", *, close: bool = False) -> FinishedSet:
+        """Write what has been judged so far as a test set; judging may go on unless ``close``."""
+        from assay.app import first_set
+
+        return first_set.finish(self, round_id, close=close)
 
     # Evaluation
 

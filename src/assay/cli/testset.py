@@ -370,7 +370,7 @@ def new(
     ] = None,
     until: Annotated[
         float | None,
-        typer.Option(help="Width of the interval of nDCG@10 at which judging may stop."),
+        typer.Option(help="Width of the interval of nDCG@10 at which judging may stop, as in 0.2."),
     ] = None,
     order: Annotated[
         str, typer.Option(help="queries: one after the other; active: where lists differ most.")
@@ -400,7 +400,7 @@ def new(
             depth=depth,
             budget=budget,
             until=until,
-            order=first_set.order_of(order),
+            order=order,
             runs=runs,
             others=first_set.runs_of_files(run or []),
             seed=seed,
@@ -621,6 +621,8 @@ def _print_pool(made: "PassagePool", *, new: bool) -> None:
     emit_text(f"{passages} {what}, for {counted(queries, 'query')}, {made.depth} deep")
     if not new:
         emit_text(judged_text(made.judged))
+    for name, count in made.absent.items():
+        note(f"note: {counted(count, 'result')} of {name} left out: not in the corpus, or twice")
     if made.round is None:
         note("note: --annotators ANN,BOB opens a round for two people to judge them")
         return

@@ -51,6 +51,7 @@ RELEVANT = (
 DOCUMENT = ("docid", "documentid", "corpusid", "docno", "chunkid", "passageid", "doc", "document")
 GRADE = ("rating", "grade", "relevance", "score", "judgment", "judgement", "label", "rel")
 GROUP = ("group",)
+SYNTHETIC = ("synthetic",)
 CONTEXTS = frozenset({"referencecontexts", "contexts", "groundtruthcontexts"})
 _SPLIT = re.compile(r"[\s,;|]+")
 _HINT = (
@@ -80,6 +81,7 @@ class _Query:
     line: int | None
     grades: dict[str, int] = field(default_factory=dict)
     group: str | None = None
+    synthetic: str | None = None
 
 
 def looks_like_rows(names: Iterable[object]) -> bool:
@@ -185,6 +187,7 @@ def fill_from_rows(
                 query.text,
                 relevant_docs=tuple(Judgment(one, grade) for one, grade in query.grades.items()),
                 group=query.group,
+                synthetic=query.synthetic,
             ),
             query.line,
         )
@@ -208,7 +211,13 @@ def _query_of(
     known = found.get(name)
     if known is None:
         group = row.first(GROUP)
-        found[name] = _Query(words, row.line, group=None if group is None else str(group))
+        made_from = row.first(SYNTHETIC)
+        found[name] = _Query(
+            words,
+            row.line,
+            group=None if group is None else str(group),
+            synthetic=None if made_from is None else str(made_from),
+        )
     elif not is_judgment:
         _problem(draft, row, "the query appears twice", name)
     elif words and known.text and words != known.text:
@@ -302,7 +311,17 @@ def _problem(
 
 
 def _warn_of_the_rest(draft: DraftSet, names: Iterable[str], unjudged: int) -> None:
-    known = {*QUERY_TEXT, *QUERY_ID, *ROW_ID, *RELEVANT, *DOCUMENT, *GRADE, *GROUP}
+    known = {
+        *QUERY_TEXT,
+        *QUERY_ID,
+        *ROW_ID,
+        *RELEVANT,
+        *DOCUMENT,
+        *GRADE,
+        *GROUP,
+        *SYNTHETIC,
+        "madeby",
+    }
     others = [name for name in names if name not in known]
     if others:
         listed = ", ".join(others)

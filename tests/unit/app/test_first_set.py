@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +18,18 @@ from assay.model.annotation import Order, Purpose
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 from assay.settings import configure
 from assay.testsets.join import join
-from tests.unit.http.conftest import SETTINGS, home, small_home  # noqa: F401 - fixtures
+from tests.unit.http.conftest import (  # noqa: F401 - fixtures
+    SETTINGS,
+    MakeService,
+    client_of,
+    home,
+    log,
+    make_service,
+    small_home,
+)
 
 QUESTIONS = b"headache\nwhich drug helps in diabetes\nlower cholesterol\n"
+LIST = "engine theirs.trec"
 RELEVANT = {"q001": {"d1", "d2"}, "q002": {"d4", "d5"}, "q003": {"d3"}}
 
 
@@ -70,6 +79,21 @@ def test_one_person_judges_and_the_set_says_so(workspace: Workspace) -> None:
     assert any("judged by one person (ann)" in line for line in found.cautions)
     run = workspace.evaluate("ward")
     assert any("judged by one person" in line for line in run.warnings())
+
+
+def test_a_workspace_has_the_verbs_by_name(workspace: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "questions.txt"
+    path.write_bytes(QUESTIONS)
+    by_file = workspace.new_test_set("file", path, "ann", budget=6, order="active")
+    texts = QUESTIONS.decode().splitlines()
+    by_list = workspace.new_test_set("list", texts, ["ann"], budget=6, order="active")
+    assert by_file.items == by_list.items
+    judge(workspace.desk("list"), "ann")
+    done = workspace.finish_test_set("list", close=True)
+    assert done.closed
+    assert [query.query_text for query in done.test_set.queries] == texts
+    with pytest.raises(UsageError, match="no order 'best'"):
+        workspace.new_test_set("other", texts, order="best")
 
 
 def test_sets_that_are_joined_still_say_who_judged(workspace: Workspace) -> None:
@@ -123,6 +147,12 @@ def test_a_second_person_checks_a_sample_and_brings_kappa(workspace: Workspace) 
         desk.add_annotator("dora")
 
 
+def test_two_people_who_begin_together_both_judge_everything(workspace: Workspace) -> None:
+    new(workspace, asked(annotators=("ann", "bob")))
+    desk = open_desk(workspace, "ward")
+    assert desk.progress("bob").total == len(desk.items)
+
+
 def test_the_sample_of_the_second_person_grows_with_what_the_first_judges(
     workspace: Workspace,
 ) -> None:
@@ -151,12 +181,15 @@ def test_runs_of_other_engines_are_pooled(workspace: Workspace, tmp_path: Path) 
     run = tmp_path / "theirs.trec"
     run.write_text("q001 Q0 d3 1 9.0 x\nq001 Q0 d5:chunk_0 2 8.0 x\nq002 Q0 gone 1 1.0 x\n")
     made = new(workspace, asked(others=first_set.runs_of_files([run])))
-    brought = {item.key: item.found_by for item in made.items if "theirs.trec" in item.found_by}
-    assert {key: ranks["theirs.trec"] for key, ranks in brought.items()} == {
+    brought = {item.key: item.found_by for item in made.items if LIST in item.found_by}
+    assert {key: ranks[LIST] for key, ranks in brought.items()} == {
         ("q001", "d3:chunk_0"): 1,
         ("q001", "d5:chunk_0"): 2,
     }
-    assert "theirs.trec" in made.lists
+    assert LIST in made.lists
+    assert made.absent == {"theirs.trec": 1}, "one document is not in the corpus"
+    own = new(workspace, asked(name="own", others={"bm25": {"q001": ["d5"]}}))
+    assert {"bm25", "engine bm25"} <= set(own.lists), "no engine takes the place of a list of ours"
     stranger = {"odd": {"q009": ["d1"]}}
     with pytest.raises(InputError, match="odd: nothing of it"):
         new(workspace, asked(name="other", others=stranger))
@@ -199,3 +232,44 @@ def test_a_name_that_is_taken_is_refused(workspace: Workspace) -> None:
         new(workspace, asked(name="test_set_v1"))
     with pytest.raises(UsageError, match="a width of 2"):
         asked(until=2.0)
+
+
+def test_questions_that_people_searched_for_come_from_the_log(
+    make_service: MakeService,  # noqa: F811
+    home: Path,  # noqa: F811
+    workspace: Workspace,
+) -> None:
+    with client_of(make_service(home=home)) as client:
+        for query in ["headache", "headache", "Headaches", "fever in children, SSN 078-05-1120"]:
+            assert client.get("/v1/search", params={"q": query}).status_code == 200
+    found = first_set.logged_questions(workspace)
+    assert [query.query_id for query in found] == ["q001", "q002"]
+    first = {query.query_text.casefold().split()[0].rstrip("s") for query in found}
+    assert first == {"headache", "fever"}, "near duplicates come once"
+    assert not any("078-05" in query.query_text for query in found)
+    assert len(first_set.logged_questions(workspace, count=1)) == 1
+
+
+def test_a_judge_that_breaks_off_goes_on_where_it_stopped(workspace: Workspace) -> None:
+    new(workspace, asked())
+    desk = open_desk(workspace, "ward")
+    seen: list[str] = []
+
+    def breaks(question: str, passages: Sequence[str]) -> list[int]:
+        if len(seen) == 2:
+            raise ConnectionError("gone")
+        seen.append(question)
+        return [1] * len(passages)
+
+    with pytest.raises(ConnectionError):
+        desk.propose("flaky", breaks)
+    assert len(seen) == 2
+    again: list[str] = []
+
+    def works(question: str, passages: Sequence[str]) -> list[int]:
+        again.append(question)
+        return [1] * len(passages)
+
+    desk.propose("flaky", works)
+    assert sorted((*seen, *again)) == sorted(query.query_text for query in desk.queries)
+    assert len(desk.grades("judge:flaky")) == len(desk.items)

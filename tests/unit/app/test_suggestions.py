@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.app import first_set, testsets
 from assay.app.annotation import open_desk
+from assay.app.held_out import masked
 from assay.app.suggestions import ANSWERABLE, suggest
 from assay.app.workspace import Workspace
 from assay.errors import UsageError
 from assay.ingest import read_corpus
+from assay.model.testset import GoldenQuery, HeldOut, Judgment, TestSet
+from assay.model.testset_json import to_plain
 from assay.settings import configure
-from assay.testsets.load import shipped_folder
-from tests.unit.answers.model_server import ModelServer, completion
+from assay.testsets.export import lost
+from assay.testsets.load import parse_test_set, shipped_folder
+from assay.testsets.write import as_yaml
+from tests.unit.answers.model_server import ModelServer, says
 from tests.unit.http.conftest import SETTINGS, home, small_home  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.slow
@@ -92,7 +98,7 @@ def test_a_language_model_writes_questions_where_one_is_configured(
     with pytest.raises(UsageError, match="no language model is configured"):
         suggest(workspace, by_model=True)
     said = ["Here you are: a question", *["Which headache drug lowers blood sugar?"] * 4]
-    with ModelServer(*((200, {}, completion(one), 0.0) for one in said)) as server:
+    with ModelServer(*map(says, said)) as server:
         settings = {"home": home, **SETTINGS, "judge": server.url, "judge_model": "m"}
         with Workspace(configure(settings, environ={}, folder=home)) as opened:
             (made,) = suggest(opened, by_model=True, count=1).questions
@@ -106,3 +112,22 @@ def test_a_language_model_writes_questions_where_one_is_configured(
 def test_what_no_question_is_made_from_is_refused(workspace: Workspace) -> None:
     with pytest.raises(UsageError, match="made from 'images'"):
         suggest(workspace, kinds=("images",))
+
+
+def test_a_held_out_question_stays_synthetic_without_its_passage() -> None:
+    made = GoldenQuery("s1", "words", relevant_docs=(Judgment("d1"),), synthetic="d1:chunk_2")
+    other = GoldenQuery("q1", "other", relevant_docs=(Judgment("d1"),))
+    test_set = TestSet("mixed", "v1", (made, other), held_out=HeldOut(1, ("s1",)))
+    seen = masked(test_set)
+    assert seen.synthetic_ids == ("s1",)
+    assert "d1:chunk_2" not in str(to_plain(seen))
+
+
+def test_rows_and_exports_do_not_lose_the_mark_silently() -> None:
+    rows = b'{"query": "words", "synthetic": "d1:chunk_2", "relevant_docs": ["d1"]}\n'
+    test_set = parse_test_set(rows, source="made.jsonl").sound()
+    assert test_set.synthetic_ids == ("q0001",)
+    assert "which queries are synthetic" in lost(test_set, "trec")
+    assert parse_test_set(as_yaml(test_set).encode()).sound() == test_set
+    plain = replace(test_set, queries=(replace(test_set.queries[0], synthetic=None),))
+    assert plain.checksum != test_set.checksum

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.unit.http.conftest import assert_problem
+from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.small import TEST_SET
 
 pytestmark = pytest.mark.slow
@@ -101,14 +102,16 @@ def test_step_2_retrieval_in_batches(small: TestClient) -> None:
 
 
 @pytest.mark.req("W2", "R10")
-def test_a_batch_says_why_it_is_degraded(small: TestClient) -> None:
+def test_a_batch_says_why_it_is_degraded(make_service: MakeService, home: Path) -> None:
     queries = [{"query_id": "q1", "query_text": "headache"}]
-    (found,) = post(small, "retrieval/batch", {"queries": queries, "config": {"rerank": True}})
+    missing = "ms-marco-minilm-l12-v2"
+    with client_of(make_service(home=home, reranker=missing, models=home / "none")) as small:
+        (found,) = post(small, "retrieval/batch", {"queries": queries, "config": {"rerank": True}})
+        (plain,) = post(small, "retrieval/batch", {"queries": queries})
     assert found["degraded"] is True
     assert found["reranked"] is False
     assert found["reranker_error"]
     assert any("rerank" in line for line in found["warnings"])
-    (plain,) = post(small, "retrieval/batch", {"queries": queries})
     assert (plain["degraded"], plain["reranker_error"], plain["warnings"]) == (False, None, [])
 
 

@@ -78,7 +78,7 @@ async def new_round(body: NewRoundRequest, service: ServiceOf, caller: Evaluator
             depth=body.depth,
             budget=body.budget,
             until=body.until,
-            order=first_set.order_of(body.order),
+            order=body.order,
             runs=body.runs,
             others=body.others,
             seed=body.seed,
@@ -119,11 +119,16 @@ async def second(
 async def judge(
     round_id: RoundId, body: JudgeRequest, service: ServiceOf, caller: Evaluator
 ) -> JSONResponse:
-    """Let an automatic judge propose grades; it never counts as one of the people."""
-    del caller
+    """Let an automatic judge propose grades; it never counts as one of the people.
+
+    The answer has grades of people, so that who judges in the round with another is refused.
+    """
+    person = "" if caller.may("admin") else caller.who
 
     def propose() -> Json:
-        desk = automatic(service.workspace, _desk(service, round_id), body.judge, shown=body.shown)
+        desk = _desk(service, round_id)
+        desk.refuse_judge(person)
+        desk = automatic(service.workspace, desk, body.judge, shown=body.shown)
         return {
             "round_id": desk.round.round_id,
             "voices": [voice.to_dict() for voice in desk.voices()],
