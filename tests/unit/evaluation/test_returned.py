@@ -146,7 +146,7 @@ def test_a_document_that_a_library_named_is_not_that_of_the_owners_id() -> None:
     node = SimpleNamespace(node_id=UUID, ref_doc_id=str(uuid.uuid4()), metadata={"pmid": "b"})
     judged = GoldenQuery("q1", "itch", relevant_docs=(Judgment("b", 1, level=Level.DOCUMENT),))
     for found in ([node], renamed([node], "pmid", None)):
-        result = assay.evaluate(lambda text, it=found: it, TestSet("n", "v1", (judged,)))
+        result = assay.evaluate({"itch": found}.__getitem__, TestSet("n", "v1", (judged,)))
         assert result["Recall@10"] == 1.0
 
 
