@@ -9,6 +9,7 @@ from typing import Any
 from assay.app.workspace import Workspace
 from assay.settings import configure
 from tests.unit.encode.model_service import ModelService
+from tests.unit.scripted_service import Reply
 
 TAKES_S = 0.8  # as hosted services do
 
@@ -16,10 +17,10 @@ TAKES_S = 0.8  # as hosted services do
 class SlowService(ModelService):
     """A service that takes its time."""
 
-    def reply(self, body: dict[str, Any]) -> bytes:
+    def usual(self, body: dict[str, Any]) -> Reply:
         """The same, later."""
         time.sleep(TAKES_S)
-        return super().reply(body)
+        return super().usual(body)
 
 
 def test_a_hosted_model_takes_part_in_a_search(tmp_path: Path) -> None:
