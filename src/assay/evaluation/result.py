@@ -24,7 +24,7 @@ from assay.evaluation.outcomes import (
     usage_of,
     usual_measures,
 )
-from assay.evaluation.returned import RANKED_BY_SCORE
+from assay.evaluation.returned import MADE_IDS, RANKED_BY_SCORE
 from assay.evaluation.scope import Scope, some
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.hits.live import repeats, repeats_kept
@@ -151,6 +151,15 @@ class EvaluationResult(Tabular):
         return tuple(one.query_id for one in self.outcomes if RANKED_BY_SCORE in one.warnings)
 
     @property
+    def _read_elsewhere(self) -> dict[str, tuple[str, ...]]:
+        """Queries by what is said about ids that a library made."""
+        said = sorted({w for one in self.outcomes for w in one.warnings if w.startswith(MADE_IDS)})
+        return {
+            text: tuple(one.query_id for one in self.outcomes if text in one.warnings)
+            for text in said
+        }
+
+    @property
     def _unreadable(self) -> tuple[str, ...]:
         judged = ((one.query_id, one.judged) for one in self.outcomes)
         return tuple(name for name, said in judged if said is not None and said.unreadable)
@@ -199,6 +208,7 @@ class EvaluationResult(Tabular):
                 "with scores that do not fall along the list: ranked as given",
             ),
             (self._put_by_score, every, RANKED_BY_SCORE),
+            *((ids, every, said) for said, ids in self._read_elsewhere.items()),
             (again, every, ASKED_AGAIN),
             (withheld, every, WITHHELD),
             (self._unreadable, every, "judged in part: the judge said something unreadable"),
