@@ -18,6 +18,7 @@ from assay.errors import UsageError
 from assay.ingest import read_corpus
 from assay.model.testset import GoldenQuery, HeldOut, Judgment, TestSet
 from assay.model.testset_json import to_plain
+from assay.render.evaluation import result_tables
 from assay.settings import configure
 from assay.testsets.export import lost
 from assay.testsets.load import parse_test_set, shipped_folder
@@ -84,6 +85,8 @@ def test_synthetic_questions_stay_marked_wherever_they_go(
     assert any(said in line for line in workspace.compare("before", "after").report.warnings)
     report = workspace.gate("before", "after")
     assert sum(said in line for line in report.warnings) == 1
+    assert again.to_dict()["per_origin"]["synthetic"]["num_queries"] == 3
+    assert [table.title for table in result_tables(again)][-1] == "by who asked"
     parts = again.by("origin")
     assert {name: len(scores.queries) for name, scores in parts.items()} == {
         "synthetic": 3,
