@@ -14,7 +14,8 @@ RUN /opt/assay/bin/pip install --no-cache-dir hatchling==1.27.0 \
 # The models travel with the image, so that a container needs no network: the default of each role,
 # or those that are named (docker build --build-arg MODELS="NAME NAME").
 ARG MODELS=""
-RUN ASSAY_MODELS=/opt/models /opt/assay/bin/assay models pull ${MODELS} && chmod -R a+rX /opt/models
+RUN mkdir /opt/models && ASSAY_MODELS=/opt/models /opt/assay/bin/assay models pull ${MODELS} \
+    && chmod -R a+rX /opt/models
 
 FROM python:3.12-slim-bookworm
 RUN groupadd --system --gid 10001 assay \

@@ -67,20 +67,21 @@ docs: setup docs-reference ## build the documentation into site/, to be read wit
 docs-reference: setup ## write the pages of docs/pages/reference anew from the code
 	@$(PY) -m docs.generate
 
-crash: setup ## kill writers, cut the power, damage every file, and look for what is lost
-	@$(PY) -m tests.crash.harness --mode ingest --kills 50
-	@$(PY) -m tests.crash.harness --mode compact --kills 50
-	@$(PY) -m tests.crash.harness --mode save --kills 50
-	@$(PY) -m tests.crash.evaluation --kills 50
-	@$(PY) -m tests.crash.annotation --kills 50
+KILLS ?= 50
+crash: setup ## kill writers (KILLS=50 in each mode), cut the power, damage every file, and look for what is lost
+	@$(PY) -m tests.crash.harness --mode ingest --kills $(KILLS)
+	@$(PY) -m tests.crash.harness --mode compact --kills $(KILLS)
+	@$(PY) -m tests.crash.harness --mode save --kills $(KILLS)
+	@$(PY) -m tests.crash.evaluation --kills $(KILLS)
+	@$(PY) -m tests.crash.annotation --kills $(KILLS)
 	@$(PY) -m tests.crash.power --crashes 500
 	@ASSAY_EVERY_FILE=1 ASSAY_STATE_EXAMPLES=100 $(PY) -m pytest tests/faults
 
 reproduce: setup ## run every experiment and compare its figures
 	@$(PY) -m reproduce.run
 
-fuzz: setup ## feed broken inputs to every parser, ten minutes in all
-	@$(PY) -m tests.fuzz --seconds 20
+fuzz: setup ## feed broken inputs to every parser, ten minutes in all, or HOURS=2
+	@$(PY) -m tests.fuzz $(if $(HOURS),--hours $(HOURS),--seconds 20)
 
 BENCHMARKS := score index encode search evaluate serve
 bench: setup-bench ## run every benchmark and write BENCHMARKS.md (some two hours)
@@ -95,7 +96,10 @@ bench-serve: setup ## time the HTTP service, also at four times the load it can 
 soak: setup ## ask the HTTP service for ten minutes and watch memory, threads and files
 	@$(PY) -m bench.serve --soak 600
 
-.PHONY: load
+.PHONY: load attack
+attack: setup ## attack a service with a key that may only read; HOME_FOLDER names a workspace
+	@$(PY) -m tests.load.attack "$(HOME_FOLDER)"
+
 load: setup ## hold the HTTP service to its promises at four times the load it can bear
 	@$(PY) -m tests.load
 
@@ -133,9 +137,11 @@ package: setup ## install the wheel on its own, count what comes with it, and ru
 	@$(PY) -m tests.package.clean
 
 .PHONY: audit sbom install-audit
-audit: setup ## look every pinned package up for known vulnerabilities
+audit: setup ## look every pinned package up for known vulnerabilities; DATABASE=osv.zip needs no network
+ifndef DATABASE
 	$(call ensure,audit)
-	@$(PY) -m tests.supply.audit
+endif
+	@$(PY) -m tests.supply.audit $(if $(DATABASE),--database "$(DATABASE)")
 
 sbom: setup ## write dist/sbom.json: every package that users get, with hashes (CycloneDX)
 	$(call ensure,audit)

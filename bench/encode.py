@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 import assay
 from assay.app.engine import SIGNALS, Signal, model_shelf
 from assay.encode.cache import VectorCache
-from assay.encode.catalog import CARDS
+from assay.encode.catalog import CARDS, DEFAULTS
 from assay.encode.corpus import EncodeProgress, encode_dense, encode_sparse
 from assay.encode.cross_encoder import OnnxReranker
 from assay.encode.dense import OnnxDense
@@ -58,7 +58,7 @@ DATA = Path(os.environ.get("ASSAY_SHARED_DATA", HERE.parents[1] / "shared" / "da
 COLLECTIONS = ("nfcorpus", "scifact")
 MODELS = ("bge-small-en-v1.5", "all-minilm-l6-v2", "all-minilm-l6-v2-fp32", "splade-tiny")
 HYBRIDS = ("assay-bio", "assay-bio-fast")
-RERANKER = "ms-marco-minilm-l12-v2"
+RERANKER = DEFAULTS["reranker"]
 DEPTH = 100
 PASSAGES, QUERIES, ROUNDS, BATCH = 64, 50, 5, 32
 

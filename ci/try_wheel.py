@@ -18,7 +18,7 @@ EXAMPLE = Path(assay.__file__).parent / "data" / "example"
 
 def main() -> int:
     """0 where the figures are right."""
-    qrels = assay.qrels(EXAMPLE / "judgments.jsonl")
+    qrels = assay.load_qrels(EXAMPLE / "judgments.jsonl")
     first, second = (
         assay.score(qrels, EXAMPLE / name, "nDCG@10 MAP") for name in ("bm25.trec", "hybrid.trec")
     )

@@ -5,9 +5,9 @@
 
 FOLDER has ``statements.npz`` (``training.statements``) and the general cross-encoder
 (``judge.npz``). ``begin`` is a reader to begin with. Writes ``OUT/NAME.npz`` (the adapter, see
-``training.reader``) and ``OUT/NAME-said.npz``: what it says of every pair kept from training,
-for ``training.entailed``, which compares it with words in common and with the general cross-encoder
-(``OUT/general-said.npz``).
+``training.reader``) and ``OUT/NAME-said.npz``: what it says of every pair kept from training;
+``training.entailed`` measures the shipped file. ``OUT/general-said.npz`` is what the general
+cross-encoder says.
 """
 
 from __future__ import annotations

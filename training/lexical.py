@@ -15,12 +15,29 @@ from pathlib import Path
 import numpy as np
 
 from assay.index import bm25
-from assay.model.document import Chunk, KeyedChunk
+from assay.index.words import open_words
+from assay.model.document import Chunk
 from assay.search.question import ask
 from assay.search.synonyms import built_in
 from training.sources import judged, rows
 
 DEPTH = 100
+
+
+def searchable(folder: Path, chunks: list[Chunk]) -> bm25.Bm25:
+    """An index of words alone."""
+    bm25.write(folder, chunks)
+    parts = [
+        bm25.Part(
+            block,
+            segment=0,
+            keys=np.arange(block.first, block.first + block.size),
+            chunk_ids=[one.chunk_id for one in chunks[block.first : block.first + block.size]],
+            alive=None,
+        )
+        for block in open_words(folder, len(chunks))
+    ]
+    return bm25.Bm25(parts, lambda filters: [None])
 
 
 def main(arguments: list[str]) -> None:
@@ -32,12 +49,11 @@ def main(arguments: list[str]) -> None:
     texts = {row["_id"]: row["text"] for row in rows(folder / "queries.jsonl")}
     queries, documents, scores = [], [], []
     chunks = [
-        KeyedChunk(at, Chunk(row["_id"], row["_id"], row["text"], row.get("title") or ""))
-        for at, row in enumerate(rows(folder / "corpus.jsonl"))
+        Chunk(row["_id"], row["_id"], row["text"], row.get("title") or "")
+        for row in rows(folder / "corpus.jsonl")
     ]
     with tempfile.TemporaryDirectory() as home:
-        bm25.write(Path(home, "index"), None, [chunks])
-        index = bm25.Bm25(Path(home, "index"), {row.key: row.chunk.chunk_id for row in chunks})
+        index = searchable(Path(home), chunks)
         for query in sorted(wanted & texts.keys()):
             asked = ask(texts[query], built_in()).for_component("bm25")
             for hit in index.search(asked, DEPTH):

@@ -362,11 +362,12 @@ def _part(name: str, split: str, query: str, document: str, text: str) -> str:
     return split
 
 
-def kept_evidence(folder: Path, distractors: int = 6000) -> None:
+def kept_evidence(
+    folder: Path, distractors: int = 6000, *, source: Path = DATA / "evidence_inference"
+) -> None:
     """A collection from the articles of Evidence Inference that training never sees."""
     import json
 
-    source = DATA / "evidence_inference"
     prompts = {row["_id"]: row["text"] for row in sources.rows(source / "queries.jsonl")}
     judgments = [
         (query, document, grade)

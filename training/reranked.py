@@ -5,9 +5,10 @@
 LISTS and SCORES are what ``training.rerank`` wrote. Prints linear nDCG@10 with the best candidates
 ordered by a share of the reranker's scores and the rest of fused ones, both brought between 0 and
 1, once for fused ranks and once for fused scores, with the weights of the encoder's card. The share
-is chosen on the parts whose names end in ``a``: NFCorpus' development queries and every second
+is chosen on NFCorpus' development queries and every second
 query of Evidence Inference's kept articles and CovidQA's kept papers, which neither the encoder nor
-the reranker has seen. ``final`` also shows NFCorpus' test queries.
+the reranker has seen. The last column tests the chosen share (paired t-test). ``final`` also shows
+NFCorpus' test queries.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from assay.stats.paired import paired_t
 from training.evaluate import Collection, ndcg, spread, votes
 from training.fuse import Part, parts_of, read
 from training.rerank import RANKS
 
 SCORES = (0.1, 0.35, 0.55)
 SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
+CHOSEN = 0.4
 DEPTH = 12
 HALVED = ("evidence/kept", "covidqa/kept")
 CHOOSING = ("nfcorpus/dev", "evidence/kept a", "covidqa/kept a")
@@ -86,23 +89,24 @@ def main(arguments: list[str]) -> None:
                 continue
             rows += list(halves(part, judged[places[part.name]]))
     for way in ("ranks", "scores"):
-        print(f"{way:18} " + " ".join(f"{share:>7}" for share in SHARES))
-        chosen = torch.zeros(len(SHARES))
+        print(f"{way:18} " + " ".join(f"{share:>7}" for share in SHARES) + f"   {CHOSEN} against 0")
+        mean = torch.zeros(len(SHARES))
         for name, part, judged in rows:
             scores = fused(part, way)
             listed = scores.topk(best, dim=1).indices
-            figures = [
-                float(
-                    ndcg(
-                        blended(scores, listed, judged.gather(1, listed), share), part.grades
-                    ).mean()
-                )
-                for share in SHARES
-            ]
+            read_too = judged.gather(1, listed)
+            figures = torch.stack(
+                [ndcg(blended(scores, listed, read_too, share), part.grades) for share in SHARES]
+            )
             if name in CHOOSING:
-                chosen += torch.tensor(figures) / len(CHOOSING)
-            print(f"{name:18} " + " ".join(f"{figure:7.4f}" for figure in figures))
-        print(f"{'chosen on':18} " + " ".join(f"{float(figure):7.4f}" for figure in chosen))
+                mean += figures.mean(1) / len(CHOOSING)
+            test = paired_t(figures[0].numpy(), figures[SHARES.index(CHOSEN)].numpy())
+            print(f"{name:18} {_row(figures.mean(1))}   {test.difference:+.4f}, p {test.p:.4f}")
+        print(f"{'chosen on':18} {_row(mean)}")
+
+
+def _row(figures: Tensor) -> str:
+    return " ".join(f"{float(figure):7.4f}" for figure in figures)
 
 
 if __name__ == "__main__":

@@ -392,7 +392,6 @@ class Client(Verbs):
         pause = FIRST_PAUSE_S
         while True:
             job = self.call("GET", f"/v1/jobs/{_quoted(job_id)}")
-
             done, total = (_field(int, job, name) for name in ("done", "total"))
             progress(_field(str, job, "kind"), done, total)
             state = _field(str, job, "state")

@@ -3,15 +3,17 @@
 >>> from assay.haystack import AssayRetriever  # doctest: +SKIP
 >>> pipeline.add_component("retriever", AssayRetriever("papers/.assay", k=5))  # doctest: +SKIP
 
-Haystack reads the annotations of ``run``, so they must not be texts here.
+Haystack reads the annotations of ``run``, so they must not be texts here. It loads classes of
+modules that it was told to trust only: whoever imports this one before ``Pipeline.loads`` does.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
 from assay.extras import missing
-from assay.passages import K, found, opened
+from assay.passages import K, check_options, found, opened
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -20,6 +22,11 @@ except ImportError as problem:
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
+
+with suppress(ImportError):  # Haystack 2 loads any class
+    from haystack.core.serialization import allow_deserialization_module
+
+    allow_deserialization_module(__name__)
 
 
 @component
@@ -37,15 +44,19 @@ class AssayRetriever:
         k: int = K,
         options: dict[str, Any] | None = None,
     ) -> None:
+        self.options = dict(options or {})
+        check_options(self.options)
         self.place = str(assay) if isinstance(assay, str | Path) else None
         self.assay = opened(assay)
         self.k = k
-        self.options = dict(options or {})
 
     @component.output_types(documents=list[Document])
-    def run(self, query: str, k: int | None = None) -> dict[str, list[Document]]:
-        """The best passages for a query."""
-        passages = found(self.assay, query, self.k if k is None else k, self.options)
+    def run(
+        self, query: str, top_k: int | None = None, filters: dict[str, Any] | None = None
+    ) -> dict[str, list[Document]]:
+        """The best passages for a query; ``filters`` are those of a search, by name."""
+        options = self.options if filters is None else {**self.options, "filters": filters}
+        passages = found(self.assay, query, self.k if top_k is None else top_k, options)
         return {
             "documents": [
                 Document(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.extras import missing
-from assay.passages import K, found, opened
+from assay.passages import K, check_options, found, opened
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -36,12 +36,20 @@ class AssayRetriever(BaseRetriever):
     def model_post_init(self, context: Any, /) -> None:
         """Open the workspace or the service."""
         super().model_post_init(context)
+        check_options(self.options)
         self.assay = opened(self.assay)
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        k: int | None = None,
+        **options: Any,
     ) -> list[Document]:
+        """The best passages; ``invoke(query, k=3, rerank=True)`` changes options for one query."""
+        wanted = {**self.options, **options}
         return [
             Document(page_content=one.text, id=one.chunk_id, metadata=dict(one.metadata))
-            for one in found(self.assay, query, self.k, self.options)
+            for one in found(self.assay, query, self.k if k is None else k, wanted)
         ]

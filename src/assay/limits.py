@@ -106,6 +106,7 @@ MAX_RESAMPLES = _limit("MAX_RESAMPLES", 10_000_000, "resamples of a bootstrap or
 
 # The service
 MAX_BODY_BYTES = _limit("MAX_BODY_BYTES", 16 * _MIB, "the body of one HTTP request")
+MAX_BODY_VALUES = _limit("MAX_BODY_VALUES", 2_000_000, "values in the JSON body of one request")
 SMALL_BODY_BYTES = _limit(
     "SMALL_BODY_BYTES",
     64 * _KIB,

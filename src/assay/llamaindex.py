@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.extras import missing
-from assay.passages import K, found, opened
+from assay.passages import K, check_options, found, opened
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -38,6 +38,7 @@ class AssayRetriever(BaseRetriever):
     def __init__(self, assay: Assay | str | Path, *, k: int = K, **options: Any) -> None:
         super().__init__()
         self.assay = opened(assay)
+        check_options(options)
         self.k = k
         self.options = options
 

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.search.request import SearchOptions, changed
+
 if TYPE_CHECKING:
     from assay.app.interface import Assay
+    from assay.model.document import Chunk
 
 K = 10
 log = logging.getLogger("assay.passages")
@@ -60,11 +63,9 @@ def found(assay: Assay, query: str, k: int, options: Mapping[str, Any]) -> list[
             hit.chunk.text,
             hit.score,
             {
-                **hit.chunk.metadata,
+                **_of_document(hit.chunk),
                 "chunk_id": hit.chunk.chunk_id,
                 "doc_id": hit.chunk.doc_id,
-                "title": hit.chunk.title,
-                "section": hit.chunk.section_label,
                 "source": hit.chunk.source,
                 "score": hit.score,
                 "rank": hit.rank,
@@ -72,3 +73,18 @@ def found(assay: Assay, query: str, k: int, options: Mapping[str, Any]) -> list[
         )
         for hit in response.results
     ]
+
+
+def _of_document(chunk: Chunk) -> dict[str, Any]:
+    """The document's own metadata, and its title and section where they are known."""
+    own = {"title": "", "section": "other", **chunk.metadata}
+    if chunk.title:
+        own["title"] = chunk.title
+    if chunk.section_label not in {"", "other"}:
+        own["section"] = chunk.section_label
+    return own
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that no search has, when a retriever is made and not at its first query."""
+    changed(SearchOptions(), **options)

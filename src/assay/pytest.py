@@ -109,14 +109,14 @@ def assay_check(request: pytest.FixtureRequest) -> Checked:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
-    """Let a marked test fail before its own lines, where the gate does not pass."""
-    if pyfuncitem.get_closest_marker(MARKER) is None:
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Let a marked test, also one of unittest, fail before its own lines run."""
+    if item.get_closest_marker(MARKER) is None:
         return
     from assay.evaluation.gate import GateOutcome
     from assay.render.gate import gate_text
 
-    checked, wanted = _checked(pyfuncitem), _wanted(pyfuncitem)
+    checked, wanted = _checked(item), _wanted(item)
     report = checked.report
     if report is None or report.outcome is GateOutcome.PASSED:
         return
@@ -132,8 +132,8 @@ def _wanted(item: pytest.Item) -> Wanted:
     try:
         return Wanted(*marker.args, **marker.kwargs)
     except TypeError as error:
-        said = str(error).replace("Wanted.__init__()", f"the marker {MARKER}")
-        raise pytest.UsageError(f"{item.nodeid}: {said}") from None
+        problem = str(error).replace("Wanted.__init__()", f"the marker {MARKER}")
+    pytest.fail(f"{item.nodeid}: {problem}", pytrace=False)
 
 
 def _checked(item: pytest.Item) -> Checked:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import re
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
@@ -34,6 +35,11 @@ T = TypeVar("T")
 Resolve: TypeAlias = Callable[[Any], Any]
 """Waits for what it is given where that is a coroutine, and gives back anything else."""
 
+_BOUND = re.compile(
+    r"created in a thread can only be used in that same thread"
+    r"|only works in (?:the )?main thread|no current event loop in thread"
+)
+"""What Python says where code works in no other thread; other errors may speak of threads, too."""
 CANCEL_S = 1.0  # time that a coroutine gets to end once it is cancelled
 
 
@@ -68,7 +74,7 @@ class TimeLimit:
         except BaseException as problem:
             if not worker.busy:  # Ctrl-C may come while it still works
                 self._give_back(worker)
-            if not isinstance(problem, Exception) or "thread" not in str(problem).lower():
+            if not isinstance(problem, Exception) or not _BOUND.search(str(problem)):
                 raise
             log.warning("%s: it is called here from now on, and not cut off", problem)
             self._here = True

@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 
 from assay import interrupt
 from assay.app.keys import NewKey, create_key
-from assay.http.edge.admission import FullError, Gate
+from assay.errors import InputError
+from assay.http.edge.admission import FullError, Gate, payer
 from assay.stats.bootstrap import bootstrap_mean
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 
@@ -62,10 +63,57 @@ def test_each_key_has_its_own_budget_of_computing(make_service: MakeService) -> 
             return client.post("/v1/score", json=_body(2, 2, 100), headers=headers)
 
         assert ask(greedy).status_code == 200
-        service.spend(f"key {greedy.about.key_id}", 1_000.0)
+        service._computing.charge(f"key {greedy.about.key_id}", 1_000.0)
         refused = assert_problem(ask(greedy), 429, "rate_limited")
         assert "try again after" in refused["hint"]
         assert ask(other).status_code == 200
+
+
+def test_what_stored_runs_cost_is_charged_as_well(make_service: MakeService) -> None:
+    """Reports, scores and comparisons: what they took is known when they have ended."""
+    service = make_service()
+    greedy, other = (create_key(service.workspace.layout, name, ["read"]) for name in ("a", "b"))
+    with client_of(service) as client:
+
+        def ask(key: NewKey, path: str) -> Any:
+            return client.get(path, headers={"authorization": f"Bearer {key.key}"})
+
+        assert ask(greedy, "/v1/runs").status_code == 200
+        service._computing.charge(f"key {greedy.about.key_id}", 1_000.0)
+        for path in (
+            "/v1/runs",
+            "/v1/runs/latest/report",
+            "/v1/runs/latest/scores",
+            "/v1/testsets",
+        ):
+            assert_problem(ask(greedy, path), 429, "rate_limited")
+            assert ask(other, path).status_code in (200, 404)
+        for path in ("/healthz", "/readyz", "/metrics"):
+            assert ask(greedy, path).status_code in (200, 503)
+
+
+def test_work_that_takes_too_much_of_a_core_ends_with_words(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However little was expected of it."""
+    monkeypatch.setattr("assay.http.service.MOST_SECONDS", 0.05)
+    service = make_service()
+
+    def forever() -> None:
+        while True:
+            bootstrap_mean([0.1, 0.5, 0.9], resamples=20_000)
+
+    async def scenario() -> None:
+        token = payer.set("somebody")
+        with pytest.raises(InputError, match="would take about"):
+            await service.work(forever)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        payer.reset(token)
+
+    asyncio.run(scenario())
+    tokens, _ = service._computing._buckets["somebody"]
+    assert tokens < service._computing._burst
 
 
 def _within(seconds: float, holds: Callable[[], bool]) -> bool:

@@ -54,12 +54,12 @@ def judge(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Judge]:
         yield KeptJudge(WordJudge(), store)
         store.close()
     else:
-        others: dict[str, Judge] = {
+        plain: dict[str, Judge] = {
             "words": WordJudge(),
             "callable": CallableJudge(by_length),
             "entailment": EntailmentJudge(Shared()),
         }
-        yield others[request.param]
+        yield plain[request.param]
 
 
 def test_the_contract_is_kept(judge: Judge) -> None:

@@ -181,7 +181,7 @@ def test_reranking_fails_fast_if_gpu_unavailable(search: Searcher, real_shelf: S
     with pytest.raises(GpuNotAvailableError, match="Reranker requires GPU"):
         open_reranker("BAAI/bge-reranker-base", real_shelf)
     plain = search.search("diabetes")
-    answer = search.search("diabetes", rerank=True)
+    answer = search.search("diabetes", rerank=True, reranker="BAAI/bge-reranker-base")
     assert (answer.reranked, answer.reranker_error) == (False, "gpu_unavailable")
     assert answer.degraded
     assert [hit.chunk for hit in answer.results] == [hit.chunk for hit in plain.results]

@@ -4,6 +4,7 @@
 
     python -m tests.fuzz --list                     # harness, target, why
     python -m tests.fuzz --seconds 20               # for each harness; a new seed each time
+    python -m tests.fuzz --hours 2                  # for all of them together
     python -m tests.fuzz --only run --seed 7        # the same inputs again
     python -m tests.fuzz --guided --seconds 20      # by coverage; needs the extra ``fuzz``
 
@@ -37,6 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Feed broken inputs to every parser.")
     parser.add_argument("--list", action="store_true", help="show the harnesses and stop")
     parser.add_argument("--seconds", type=float, default=20, help="for each harness")
+    parser.add_argument("--hours", type=float, default=None, help="for all harnesses together")
     parser.add_argument("--seed", type=int, default=None, help="default: one from the clock")
     parser.add_argument("--only", choices=BY_NAME, default=None)
     parser.add_argument("--guided", action="store_true", help="guided by coverage, with atheris")
@@ -45,6 +47,8 @@ def main() -> int:
         print(as_table())
         return 0
     chosen = [BY_NAME[given.only]] if given.only else list(HARNESSES)
+    if given.hours is not None:
+        given.seconds = 3_600 * given.hours / len(chosen)
     if given.guided:
         return max(guided(harness.name, given.seconds) for harness in chosen)
     cap_memory()

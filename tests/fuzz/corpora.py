@@ -72,6 +72,28 @@ def _packed(**parts: str) -> bytes:
     return target.getvalue()
 
 
+SAVED = (
+    b"PMID- 61\nTI  - Drug A for itch:\n      a trial.\nAB  - AIM: To learn.\n"
+    b"AU  - Doe J\nMH  - Pruritus/*drug therapy\nDP  - 1998 Nov-Dec\nPT  - Trial\n\n"
+    b"PMID- 62\nTI  - [Second].\nLA  - fre\nAID - 10.1/x [doi]\n"
+)
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def _word() -> bytes:
+    """A document whose parts are not packed, so that mutations reach the XML."""
+    box = "<w:pict><w:txbxContent><w:p><w:r><w:t>Box</w:t></w:r></w:p></w:txbxContent></w:pict>"
+    run = f'<w:r><w:t>10 </w:t><w:sym w:font="Symbol" w:char="F06D"/>{box}</w:r>'
+    note = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    row = "<w:tr><w:tc><w:p/></w:tc></w:tr>"
+    body = f"<w:p>{run}{note}</w:p><w:tbl>{row}</w:tbl>"
+    return _packed(
+        word__document_xml=f"<w:document {_W}><w:body>{body}</w:body></w:document>",
+        word__footnotes_xml=f'<w:footnotes {_W}><w:footnote w:id="2"><w:p/></w:footnote>'
+        "</w:footnotes>",
+    )
+
+
 def _parquet() -> bytes:
     target = io.BytesIO()
     polars.DataFrame({"pmid": [1, 2], "abstract": ["a b", "c"]}).write_parquet(target)
@@ -131,6 +153,8 @@ HARNESSES = (
             (LABEL.encode(),), "input.xml"),
     Harness("medline", "ingest.medline, xml_input", "citations: XML, record by record",
             reading("medline"), (CITATIONS.encode(),), "input.xml"),
+    Harness("nbib", "ingest.medline_text", "citations as PubMed saves them: tags and lines",
+            reading("medline"), (SAVED,), "input.nbib"),
     Harness("table", "ingest.tabular, columns", "tables: CSV of other people", reading("table"),
             (b"pmid,abstract,year\n1,\"a, b\nc\",2019\n2,words,\n",), "input.csv"),
     Harness("html", "ingest.pages", "pages: HTML however written", reading("html"),
@@ -151,7 +175,7 @@ HARNESSES = (
     Harness("fhir", "ingest.fhir", "records of patients: bundles and lines", reading("fhir"),
             (json.dumps(BUNDLE).encode(), _lines(BUNDLE)), "input.json"),
     Harness("docx", "ingest.word", "documents of Word: XML in an archive", reading("docx"),
-            (DOCX,), "input.docx"),
+            (_word(), DOCX,), "input.docx"),
     Harness("pdf", "ingest.pdf", "pages of anybody: a binary format", reading("pdf"),
             (PDF,), "input.pdf"),
     Harness("parquet", "ingest.tabular", "tables in a binary format", reading("table"),

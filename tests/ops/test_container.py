@@ -6,6 +6,7 @@ volumes, the service behind a key, and Prometheus and its alert manager with the
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from assay.settings import SETTINGS as SETTINGS_TABLE
+from assay.settings import configure
 from tests.ops.test_scrape import free_port, wait_for
 from tests.unit.http.process import SETTINGS, ServiceProcess
 from tests.waiting import eventually
@@ -31,7 +34,9 @@ def prepare(folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the script as the container does."""
     tool = folder / "bin" / "assay"
     tool.parent.mkdir(exist_ok=True)
-    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n')
+    tool.write_text(
+        f'#!/bin/sh\necho "$TMPDIR" > "{folder}/tmpdir"\nexec "{sys.executable}" -m assay "$@"\n'
+    )
     tool.chmod(0o755)
     (folder / "scrape").mkdir(exist_ok=True)
     environment = {
@@ -137,6 +142,57 @@ def test_without_documents_those_of_the_demo_are_served(tmp_path: Path) -> None:
     assert "those of the demo are served" in done.stderr
     with ServiceProcess(tmp_path / "data") as service:
         wait_until_ready(service)
+
+
+def test_archives_are_unpacked_beside_the_workspace(prepared: Path) -> None:
+    """In the container, /tmp is a small one in memory."""
+    place = Path((prepared / "tmpdir").read_text().strip())
+    assert place == prepared / "data" / "tmp"
+    assert not place.exists(), "it is cleared afterwards"
+
+
+def test_image_and_compose_agree_with_the_product() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    settings = configure(environ={}, folder=Path("/"))
+    last = text.rpartition("FROM")[2]
+    said = dict(re.findall(r"([A-Z_]+)=(\S+?)(?: \\)?$", last, re.MULTILINE))
+    assert said["ASSAY_PORT"] == str(settings.port)
+    assert f"EXPOSE {settings.port}" in last
+    assert {row.env for row in SETTINGS_TABLE.values()} >= {
+        name for name in said if name.startswith("ASSAY_")
+    }
+    user = re.search(r"^USER (\S+)$", last, re.MULTILINE)
+    assert user is not None
+    for name in ("prepare", "assay"):
+        assert COMPOSE[name]["user"] == user[1]
+        assert f"data:{said['ASSAY_HOME']}" in COMPOSE[name]["volumes"]
+    assert f"scrape:{said['SCRAPE']}" in COMPOSE["prepare"]["volumes"]
+    assert COMPOSE["prepare"]["volumes"][-1].endswith(f":{said['CORPUS']}:ro")
+    assert COMPOSE["assay"]["ports"] == [f"127.0.0.1:{settings.port}:{settings.port}"]
+    known = {row.env for row in SETTINGS_TABLE.values()}
+    assert set(COMPOSE["assay"]["environment"]) <= known
+    configure(environ=COMPOSE["assay"]["environment"], folder=Path("/"))
+    for test in (COMPOSE["assay"]["healthcheck"]["test"], [*_healthcheck(last)]):
+        code = test[-1]
+        compile(code, "healthcheck", "exec")
+        assert f"http://127.0.0.1:{settings.port}/" in code
+
+
+def _healthcheck(text: str) -> list[str]:
+    found = re.search(r"HEALTHCHECK .*?CMD (\[.*?\])\n", text, re.DOTALL)
+    assert found is not None
+    command: list[str] = json.loads(found[1])
+    return command
+
+
+def test_what_the_image_copies_is_not_ignored() -> None:
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    wanted = re.findall(
+        r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE
+    )
+    for name in " ".join(wanted).split():
+        assert f"!{name}" in ignored
+        assert (ROOT / name).exists(), name
 
 
 def test_compose_joins_the_parts() -> None:

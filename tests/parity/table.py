@@ -67,6 +67,9 @@ TABLE = (
     row("backup.restore", "restore", why_not=OPERATOR),
     row("doctor.examine", "doctor", "GET /readyz", "GET /healthz", why_not=OPERATOR),
 
+    row("judges.sheet", "judge sheet", why_not=CUSTODIAN),
+    row("judges.grade", "judge grade", why_not=CUSTODIAN),
+    row("judges.check", "judge check", why_not=CUSTODIAN),
     row("evaluation.evaluate", "eval run", "POST /v1/evaluate", server=True, test="test_evaluate.py::test_every_way_gives_the_same_values"),
     row("tuning.tune", "eval tune", why_not="an experiment of hundreds of settings beside the workspace"),
     row("runs.list_runs", "eval list", "GET /v1/runs", "/runs", "/", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),

@@ -56,6 +56,7 @@ ENVIRON = {
 MOVING = frozenset({"run_id", "evaluation_id", "name", "cached", "latency_ms"})
 REQUESTS: dict[str, dict[str, Any]] = {
     "as configured": {},
+    "judged": {"judge": "words"},
     "drawn otherwise": {
         "resamples": 50, "seed": 7, "confidence": 0.8, "ci_method": "percentile", "by_group": True,
         "match": "doc", "mode": "overall", "per_query": True,

@@ -20,7 +20,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_slow_service_is_left_at_the_deadline() -> None:
-    slow: Reply = (200, {}, completion(DEFAULT), 1.0)
+    slow = Reply(200, {}, completion(DEFAULT), 1.0)
     with ModelServer(*[slow] * 3) as server:
         begin = time.monotonic()
         with pytest.raises(AnswererError, match="did not answer"):

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs torch: pip install torch onnx")
 pytest.importorskip("onnx", reason="the export needs onnx: pip install onnx")
 
-from training import evaluate, export, fuse, rerank, reranked, teachers  # noqa: E402
+from training import evaluate, export, fuse, reranked, teachers  # noqa: E402
 from training.arrays import Ragged, rows_of  # noqa: E402
 from training.mine import joined  # noqa: E402
 from training.model import (  # noqa: E402
@@ -20,9 +20,9 @@ from training.model import (  # noqa: E402
     SEP,
     VOCABULARY,
     Encoder,
-    Judge,
     kept_terms,
 )
+from training.reader import Reader, begin_as, learned, learners  # noqa: E402
 
 IDS = np.array([[CLS, 2054, 3231, 5555, 3231, 20_000, SEP]], np.int64)
 
@@ -185,11 +185,64 @@ def test_a_share_of_the_cross_encoder_reorders_only_what_it_read() -> None:
         assert mixed.argsort(descending=True).tolist() == [order]
 
 
-def test_a_cross_encoder_that_learned_nothing_scores_as_before() -> None:
+def reading(rank: int = 8) -> Reader:
     torch.manual_seed(0)
-    model = Judge().eval()
-    ids = torch.from_numpy(IDS)
-    before = model(ids, torch.zeros_like(ids))
-    after = rerank.adapted(model)(ids, torch.zeros_like(ids))
-    assert torch.allclose(before, after, atol=1e-6)
-    assert set(rerank.learned(model)) >= {"pool.weight", "body.layers.0.qkv.down"}
+    return Reader(outputs=2, rank=rank).eval()
+
+
+def test_a_reader_that_learned_nothing_has_the_states_of_the_body() -> None:
+    model, ids = reading(), torch.from_numpy(IDS)
+    state = model.body(ids)[0][:, 0]
+    assert torch.allclose(model(ids, torch.zeros_like(ids)), model.score(state), atol=1e-6)
+
+
+def test_only_what_is_small_learns() -> None:
+    model = reading()
+    names = {name for name, value in model.named_parameters() if value.requires_grad}
+    assert {"kinds", "score.weight", "body.layers.0.qkv.down", "body.layers.3.norm.weight"} <= names
+    assert not {"body.words.weight", "body.layers.0.qkv.weight", "body.norm.weight"} & names
+    small, rest = learners(model)
+    assert len(small) + len(rest) == len(names)
+    assert sum(array.nbytes for array in learned(model).values()) < 1e6
+
+
+def test_the_product_adds_up_what_training_learned() -> None:
+    """Encoder and adapter as files, merged and run by onnxruntime, give what torch gives."""
+    from assay.encode import one_pass
+    from assay.encode.adapter import merged
+
+    torch.manual_seed(1)
+    encoder = Encoder().eval()
+    model = reading()
+    model.body.load_state_dict(encoder.body.state_dict(), strict=False)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            if name.endswith(".up"):
+                value.normal_(std=0.05)
+        model.kinds.normal_(std=0.1)
+    state = {name: value.numpy() for name, value in encoder.state_dict().items()}
+    state["expansions"] = state["expansions"].astype(np.int32)
+    arrays = merged(export.packed(state), learned(model), "here")
+    graph = one_pass.Builder(arrays, "float", one_pass.sizes(arrays, "here"))
+    second = np.array([[0, 0, 0, 1, 1, 1, 1]], np.int64)
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(
+        graph.build_reader(one_pass.LONG, "numbers"), providers=["CPUExecutionProvider"]
+    )
+    (found,) = session.run(None, {"input_ids": IDS, "token_type_ids": second})
+    with torch.no_grad():
+        wanted = model(torch.from_numpy(IDS), torch.from_numpy(second))
+    assert np.allclose(found, wanted.numpy(), atol=0.05)
+
+
+def test_a_reader_begins_as_another_of_higher_rank(tmp_path: Path) -> None:
+    first, second = reading(rank=4), reading(rank=8)
+    with torch.no_grad():
+        for name, value in first.named_parameters():
+            if name.endswith(".up"):
+                value.normal_(std=0.05)
+    np.savez(tmp_path / "first.npz", **learned(first))
+    begin_as(second, tmp_path / "first.npz")
+    one, other = (each.body.layers[2].wide for each in (first, second))
+    assert torch.allclose(one.up @ one.down, other.up @ other.down, atol=0.01)

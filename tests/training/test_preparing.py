@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
-from training import export, prepare, recipe, sources, weights
+from training import export, prepare, recipe, sources, statements, weights
 
 
 def test_short_sentences_join_their_neighbour() -> None:
@@ -94,3 +96,47 @@ def test_a_recipe_is_read_from_words() -> None:
 def test_an_unknown_setting_is_named() -> None:
     with pytest.raises(SystemExit, match="speed is not a setting"):
         recipe.parse(["speed=9"])
+
+
+def test_a_statement_is_turned_round_in_one_place() -> None:
+    chance = random.Random(0)
+    said = "Aspirin reduced deaths by 23 % and was not associated with more bleeding than placebo."
+    assert statements.other_direction("Risk was higher.", chance) == "Risk was lower."
+    assert statements.negated(said, chance) == said.replace("was not", "was")
+    assert statements.negated("Aspirin was safe.", chance) == "Aspirin was not safe."
+    assert statements.exchanged(said, chance) == said.replace(
+        "bleeding than placebo", "placebo than bleeding"
+    )
+    wrong = statements.other_number(said, chance)
+    assert wrong is not None
+    assert "23 %" not in wrong
+    assert wrong.split()[:3] == said.split()[:3]
+
+
+def test_what_cannot_be_turned_stays_away() -> None:
+    chance = random.Random(0)
+    for change in statements.WRONG.values():
+        assert change("Aspirin, heart and stroke.", chance) is None
+
+
+def test_made_pairs_say_what_a_passage_says() -> None:
+    """A statement and its passage are changed alike, so neither alone tells the verdict."""
+    sentences = [
+        f"The risk of stroke was {word} with drug {n} in {n}0 patients who were followed."
+        for n, word in enumerate(("higher", "lower", "higher", "lower"), 1)
+    ]
+    texts = [sources.Text("evidence_inference", f"P{n}#1", "", sentences) for n in range(200)]
+    nothing = statements.Drugs.__new__(statements.Drugs)
+    nothing._names, nothing._known = [], frozenset()
+    pairs = list(statements.made(texts, nothing, random.Random(1), {}))
+    for one in pairs:
+        inside = one.statement in one.premise
+        if one.source == "sentence":
+            assert one.verdict == statements.SUPPORTED
+        elif one.source in statements.WRONG:
+            assert one.verdict == statements.CONTRADICTED
+            assert not inside
+    original = set(sentences)
+    for verdict in (statements.SUPPORTED, statements.CONTRADICTED):
+        said = [one.statement in original for one in pairs if one.verdict == verdict]
+        assert 0.1 < sum(said) / len(said) < 0.9

@@ -28,7 +28,8 @@ WORDS_ONLY = {"splade_model": "none", "dense_model": "none", "components": "bm25
 ROWS = [
     {"doc_id": "d1", "title": "Zolpidem", "text": "Zolpidem is taken at bedtime, 5 mg.",
      "metadata": {"year": 2019, "doc_id": "forged", "score": 99}},
-    {"doc_id": "d2", "title": "Cetirizine", "text": "Cetirizine relieves itching; 10 mg a day."},
+    {"doc_id": "d2", "text": "Cetirizine relieves itching; 10 mg a day.",
+     "metadata": {"title": "Of itch", "section": "S9"}},
 ]  # fmt: skip
 QUERIES = TestSet("two", "v1", (
     GoldenQuery("q1", "zolpidem at bedtime", relevant_docs=(Judgment("d1", 1),)),
@@ -50,6 +51,11 @@ def test_metadata_of_a_document_cannot_pass_for_ours(workspace: Workspace) -> No
     assert first.metadata["score"] == first.score != 99
     assert (first.metadata["year"], first.metadata["title"]) == (2019, "Zolpidem")
     assert len(found(workspace, "mg", 1, {})) == 1
+
+
+def test_title_and_section_of_the_metadata_come_back(workspace: Workspace) -> None:
+    (first,) = found(workspace, "cetirizine", 1, {})
+    assert (first.metadata["title"], first.metadata["section"]) == ("Of itch", "S9")
 
 
 def test_a_place_is_a_folder_an_address_or_what_was_opened(
@@ -88,7 +94,10 @@ def test_a_retriever_for_langchain(workspace: Workspace) -> None:
     assert chain.invoke("cetirizine") == ["d2:chunk_0"]
     assert assay.evaluate(retriever, QUERIES, "MRR")["MRR"] == 1.0
     with pytest.raises(UsageError):
-        AssayRetriever(assay=workspace, options={"colour": "red"}).invoke("zolpidem")
+        AssayRetriever(assay=workspace, options={"colour": "red"})
+    assert len(AssayRetriever(assay=workspace).invoke("mg", k=1)) == 1
+    with pytest.raises(UsageError, match="'kk' is not a search option"):
+        retriever.invoke("mg", kk=1)
     mistyped: dict[str, Any] = {"kk": 1}
     with pytest.raises(ValueError, match="kk"):
         AssayRetriever(assay=workspace, **mistyped)
@@ -107,6 +116,8 @@ def test_a_retriever_for_llama_index(workspace: Workspace) -> None:
     engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
     for system in (retriever, engine):
         assert assay.evaluate(system, QUERIES, "MRR")["MRR"] == 1.0
+    with pytest.raises(UsageError, match="'kk' is not a search option"):
+        AssayRetriever(workspace, kk=1)
 
 
 def test_a_component_for_haystack(workspace: Workspace) -> None:
@@ -121,12 +132,34 @@ def test_a_component_for_haystack(workspace: Workspace) -> None:
     (document,) = pipeline.run({"query": "zolpidem"})["retriever"]["documents"]
     assert (document.id, document.meta["doc_id"]) == ("d1:chunk_0", "d1")
     assert assay.evaluate(pipeline, QUERIES, "MRR")["MRR"] == 1.0
+    assert len(component.run("mg", top_k=2)["documents"]) == 2
+    assert component.run("mg", filters={"doc_id": "d2"})["documents"][0].meta["doc_id"] == "d2"
     with pytest.raises(UsageError, match="cannot be written"):
         component.to_dict()
-    written = AssayRetriever(workspace.home, k=2).to_dict()
-    again: Any = AssayRetriever.from_dict(written)
-    assert (again.k, again.place) == (2, str(workspace.home))
-    again.assay.close()
+    with pytest.raises(UsageError, match="is not a search option"):
+        AssayRetriever(workspace, options={"kk": 1})
+
+
+def test_a_pipeline_of_haystack_is_written_and_loaded(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("haystack")
+    from haystack import Pipeline
+
+    from assay.haystack import AssayRetriever
+
+    for name, value in WORDS_ONLY.items():
+        monkeypatch.setenv(f"ASSAY_{name.upper()}", value)
+    pipeline = Pipeline()
+    made = AssayRetriever(workspace.home, k=1, options={"collapse": True})
+    pipeline.add_component("retriever", made)
+    again = Pipeline.loads(pipeline.dumps())
+    (document,) = again.run({"query": "zolpidem"})["retriever"]["documents"]
+    assert document.meta["doc_id"] == "d1"
+    loaded: Any = again.get_component("retriever")
+    assert (loaded.k, loaded.place, loaded.options) == (1, str(workspace.home), {"collapse": True})
+    made.assay.close()
+    loaded.assay.close()
 
 
 @pytest.mark.slow

@@ -151,15 +151,36 @@ def test_a_function_is_taken_as_it_is(project: pytest.Pytester) -> None:
 
 def test_mistakes_in_a_marker_are_named(project: pytest.Pytester) -> None:
     unknown = ran(project, ", limit=5")
-    assert "unexpected keyword argument 'limit'" in unknown.stdout.str() + unknown.stderr.str()
+    unknown.stdout.fnmatch_lines(["*the marker assay got an unexpected keyword argument 'limit'"])
+    assert "src/assay" not in unknown.stdout.str()
     ran(project, ', options={"fusin": "rrf"}').stdout.fnmatch_lines(
-        ["assay: 'fusin' is not a search option (did you mean fusion?*"]
+        ["assay: 'fusin' is not a search option (did you mean fusion_method?*"]
     )
     project.makepyfile("def test_search(assay_check): pass")
     bare = project.runpytest_subprocess("-p", "assay.pytest")
     assert "needs the marker" in bare.stdout.str()
     listed = project.runpytest_subprocess("-p", "assay.pytest", "--markers")
     listed.stdout.fnmatch_lines(["@pytest.mark.assay(test_set: *baseline: *limits: *"])
+
+
+def test_a_test_of_unittest_is_gated_too(project: pytest.Pytester) -> None:
+    body = """
+        import unittest, pytest
+
+        class TestSearch(unittest.TestCase):
+            @pytest.mark.assay("golden.json", {more})
+            def test_search(self):
+                print("its own lines ran")
+    """
+    every = 'retriever=lambda text: ["d1", "d3", "d4", "d5", "d2"]'
+    project.makepyfile(body.replace("{more}", every))
+    project.runpytest_subprocess("-p", "assay.pytest", "--assay-tag-baseline").assert_outcomes(
+        passed=1
+    )
+    project.makepyfile(body.replace("{more}", "retriever=lambda text: []"))
+    worse = project.runpytest_subprocess("-p", "assay.pytest", "-s")
+    worse.assert_outcomes(failed=1)
+    assert "its own lines" not in worse.stdout.str()
 
 
 def test_a_test_without_a_marker_may_use_the_workspace(project: pytest.Pytester) -> None:

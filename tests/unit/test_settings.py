@@ -227,6 +227,16 @@ def test_any_word_switches_debugging_on_but_those_for_off(
     assert in_folder(tmp_path, env={"ASSAY_DEBUG": text}).debug is on
 
 
+def test_a_model_over_http_gets_more_time_unless_it_is_said(tmp_path: Path) -> None:
+    env = {"ASSAY_DENSE_MODEL": "http+tei:http://127.0.0.1:8080"}
+    config = in_folder(tmp_path, env=env)
+    assert config.search.component_timeout_ms == 5_000
+    assert config.origins["component_timeout_ms"] == "default (of models over HTTP)"
+    said = in_folder(tmp_path, env={**env, "ASSAY_COMPONENT_TIMEOUT_MS": "700"})
+    assert said.search.component_timeout_ms == 700
+    assert in_folder(tmp_path).search.component_timeout_ms == 300
+
+
 def test_weights_must_fit_the_components(tmp_path: Path) -> None:
     text = "components: bm25,dense\nweights: bm25=1\n"
     with pytest.raises(ConfigError, match=r"assay\.yaml:2: weights: dense has no weight"):
@@ -418,6 +428,12 @@ OTHER_VALUE = {
     "answer_model": "tiny",
     "answer_key_variable": "MY_KEY",
     "answer_seconds": "5",
+    "judge": "my_judges:say",
+    "judge_model": "tiny",
+    "judge_key_variable": "MY_KEY",
+    "judge_prompts": "prompts",
+    "judge_seconds": "5",
+    "judge_concurrency": "2",
     "engine": "opensearch",
     "opensearch_url": "http://node:9200",
     "opensearch_prefix": "trials",
@@ -460,7 +476,8 @@ OTHER_VALUE = {
 DEFAULT_JSON = (
     '{"alpha":0.05,"answer_model":null,"answerer":"extractive","boosts":true,"ci_method":"bca'
     '","components":["bm25","splade","dense"],"confidence":0.95,"dense_model":"'
-    f'{DEFAULT_ENCODERS[0]}","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,"lexicon"'
+    f'{DEFAULT_ENCODERS[0]}","depth":100,"engine":"embedded","fusion_method":"rrf","graph_from":200000,'
+    '"judge":"entailment","judge_model":null,"judge_prompts":null,"lexicon"'
     ':null,"margin":0.01,"measures":"nDCG@10 RR@10 Recall@{5,10,20}","normalization":"min-max'
     '","per_type_weights":false,"rerank":false,"reranker":"assay-bio-rerank","resamples'
     '":10000,"rrf_k":60,"seed":42,"splade_model":"'
@@ -534,6 +551,8 @@ GUARDED = {
     "database": "postgresql://collector.example/x",
     "pushgateway": "http://collector.example",
     "answer_key_variable": "AWS_SECRET_ACCESS_KEY",
+    "judge": "evil:run",
+    "judge_key_variable": "AWS_SECRET_ACCESS_KEY",
     "metrics_textfile": "/home/somebody/.bashrc",
     "dense_model": "https://collector.example/v1",
     "splade_model": "https://collector.example/v1",

@@ -122,6 +122,16 @@ def test_code_that_belongs_to_its_thread_is_called_there(
     database.close()
 
 
+def test_an_error_that_only_speaks_of_threads_changes_nothing() -> None:
+    def full(_: object) -> None:
+        raise RuntimeError("rejected: the thread pool is full")
+
+    with TimeLimit(30) as limit:
+        with pytest.raises(RuntimeError, match="pool is full"):
+            limit.call(full)
+        assert limit.call(lambda _: threading.get_ident()) != threading.get_ident()
+
+
 def test_threads_may_share_a_limit() -> None:
     both = threading.Barrier(2, timeout=LONG)
     with TimeLimit(LONG) as limit:

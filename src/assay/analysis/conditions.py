@@ -6,7 +6,7 @@ The names come from ``data/synonyms``: the abbreviations, and the diseases each 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -64,6 +64,12 @@ def names_in(text: str) -> dict[str, tuple[str, ...]]:
                 if match := re.search(rf"(?<![^\W_]){exact}(?![^\W_])", text):
                     found[match[0]] = names
     return found
+
+
+def is_named_in(names: Sequence[str], text: str) -> bool:
+    """Whether a text has one of the names."""
+    row = f" {' '.join(stems(text))} "
+    return any(f" {' '.join(stems(name))} " in row for name in names)
 
 
 def in_medical_words(text: str) -> str:

@@ -91,6 +91,11 @@ def other_names(word: str) -> tuple[str, ...]:
     return (plain, *(name for name in _aliases().get(plain, ()) if name != plain))
 
 
+def listed_names() -> tuple[str, ...]:
+    """Every name on the lists, sorted."""
+    return tuple(sorted(_aliases()))
+
+
 def words_of_name(words: Sequence[str]) -> int:
     """How many words the name of a drug has that begins with the first of these; 0 without one."""
     for length in _lengths().get(folded(words[0]), ()) if words else ():

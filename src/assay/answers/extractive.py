@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analysis.asked import Kind, Name, people_in
+from assay.analysis.conditions import is_named_in, names_in
 from assay.analysis.drugs import is_drug, other_names
 from assay.analysis.spelling import base
 from assay.analysis.words import analyse, vocabulary
@@ -165,6 +166,7 @@ class _Asked:
     facts: tuple[Attribute, ...]
     sides: frozenset[Side]
     age: int | None
+    others: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
 
     @classmethod
     def of(cls, question: str, evidence: Evidence) -> _Asked:
@@ -177,6 +179,10 @@ class _Asked:
             attributes_asked(question),
             sides_asked(question),
             age_asked(question),
+            tuple(
+                (frozenset(analyse(name).terms), names)
+                for name, names in names_in(question).items()
+            ),
         )
 
     @property
@@ -241,7 +247,7 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
                 and not (asked.facts and _is_of_nobody(asked, one, chunk))
                 and not _names_another(asked, one.text, chunk)
             ):
-                held = _held(one, asked.wanted, numbers)
+                held = _held(one, asked, numbers)
                 yield _Row(one, rank, held, vocabulary(one.context).every & asked.wanted)
 
 
@@ -459,8 +465,13 @@ def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
     )
 
 
-def _held(one: Sentence, wanted: frozenset[str], numbers: frozenset[str]) -> frozenset[str]:
-    held = vocabulary(f"{one.text} {one.columns} {one.arm}").every & wanted
+def _held(one: Sentence, asked: _Asked, numbers: frozenset[str]) -> frozenset[str]:
+    """The words of the question that a sentence has; another name of a thing counts for it."""
+    text = f"{one.text} {one.columns} {one.arm}"
+    held = vocabulary(text).every & asked.wanted
+    for words, names in asked.others:
+        if not held.issuperset(words) and is_named_in(names, text):
+            held |= words & asked.wanted
     if numbers:
         ranges = [(float(low), float(high)) for low, high in _RANGE.findall(one.text)]
         held |= {

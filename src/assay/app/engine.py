@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from assay import extras, limits
-from assay.errors import AssayError, CorruptError, EngineError, MissingModelError, UsageError
+from assay.errors import AssayError, CorruptError, EngineError, UsageError
 from assay.search.request import COMPONENTS, SearchOptions, without_components
 from assay.settings import SETTINGS
 
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from assay.encode.shelf import Shelf
     from assay.index.reader import Generation
     from assay.index.writer import Encoders
-    from assay.judges.entailment import EntailmentModel
     from assay.model.answers import Answerer
     from assay.model.document import ChunkLabels, KeyedChunk
     from assay.model.judges import Judge
     from assay.model.query import Component
     from assay.model.system import System
-    from assay.model.vectors import DenseEncoder, Reranker, SparseEncoder
+    from assay.model.vectors import DenseEncoder, Entailment, Reranker, SparseEncoder
     from assay.opensearch.cluster import Cluster
     from assay.search.own_components import IndexedChunks
     from assay.search.searcher import Searcher
@@ -310,8 +309,11 @@ def open_judge(workspace: Workspace, spec: str) -> Judge:
     return KeptJudge(judge, workspace.opinions)
 
 
-def _entailment(settings: Settings) -> EntailmentModel:
-    raise MissingModelError("there is no entailment model here", hint="--judge words needs none")
+def _entailment(settings: Settings) -> Entailment:
+    from assay.encode.catalog import DEFAULTS
+    from assay.encode.encoders import open_entailment
+
+    return open_entailment(DEFAULTS["entailment"], model_shelf(settings), threads=settings.threads)
 
 
 # Index and cluster

@@ -13,7 +13,7 @@ from assay.app.latency import check_repeats
 from assay.app.statistics import USUAL, Statistics
 from assay.errors import UnknownRunError, UsageError
 from assay.evaluation.baseline import Baseline, side_of_file, side_of_run, sides_of_runs
-from assay.evaluation.defaults import GATE_MEASURES
+from assay.evaluation.defaults import GATE_MEASURES, OF_JUDGES
 from assay.evaluation.gate import (
     AnyLimit,
     GateLimit,
@@ -26,6 +26,7 @@ from assay.evaluation.gate import (
     slack,
 )
 from assay.evaluation.gate import gate as rule_on
+from assay.evaluation.judge_quality import require_agreement
 from assay.evaluation.latency import LatencyChange, latency_together
 from assay.evaluation.outcomes import groups_of
 from assay.evaluation.stored_run import StoredRun
@@ -33,7 +34,7 @@ from assay.measures.base import Measure
 from assay.measures.parse import parse_measures
 from assay.model.codec import flat
 from assay.model.run_store import BASELINE, RunFilter
-from assay.model.runs import RunStatus
+from assay.model.runs import RunInfo, RunStatus
 from assay.model.sampling import Sampling
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def gate(assay: Assay, request: GateRequest, progress: Progress = silent) -> Gat
     limited = (limit.measure for limit in limits if isinstance(limit, GateLimit))
     measures = tuple(dict.fromkeys([*shown, *limited]))
     run = None if isinstance(request.current, Path) else assay.stored_run(request.current)
+    judged_sides = [] if run is None else [run.info]
     if run is None:
         before = _side(assay, request.baseline, measures)
         now = _side(assay, request.current, measures)
@@ -87,6 +89,7 @@ def gate(assay: Assay, request: GateRequest, progress: Progress = silent) -> Gat
             before, now = replace(sides[0], name=before.name), sides[1]
     else:
         other = assay.stored_run(request.baseline)
+        judged_sides.append(other.info)
         before, now = sides_of_runs(other, run, measures, assay.archived)
     before, now = (
         replace(side, sampling=side.sampling and request.statistics.drawn_as(side.sampling))
@@ -101,8 +104,19 @@ def gate(assay: Assay, request: GateRequest, progress: Progress = silent) -> Gat
         alpha=settings.alpha,
         sampling=request.statistics.drawn_as(usual),
         timed=_timed(assay, request, run, limits, seed=settings.seed, progress=progress),
-        warnings=["the run is its own baseline"] if before.name == now.name else [],
+        warnings=[
+            *(["the run is its own baseline"] if before.name == now.name else []),
+            *_of_judge(judged_sides, limits),
+        ],
     )
+
+
+def _of_judge(sides: Sequence[RunInfo], limits: Sequence[AnyLimit]) -> list[str]:
+    """What to say of the judge behind measures that have limits; a bad one is refused."""
+    made = set(parse_measures(OF_JUDGES))
+    measures = [one.measure for one in limits if isinstance(one, GateLimit)]
+    judged = [str(measure) for measure in measures if measure in made]
+    return require_agreement(sides, judged) if judged and sides else []
 
 
 def _side(assay: Assay, named: str | Path, measures: Sequence[Measure]) -> Baseline:

@@ -67,6 +67,8 @@ def _renamed(
     for name, others in wanted.items():
         values = [row[other] for other in others if other in row]
         found[name] = values[0] if len(values) == 1 else "\n\n".join(map(str, values))
+        if name != "doc_id" and isinstance(found[name], int | float):
+            found[name] = str(found[name])
     if hidden := sorted(name for name in wanted if name in row and name not in used):
         raise UsageError(
             f"document {number} also has a field {hidden[0]!r}, which is another one",
@@ -78,15 +80,31 @@ def _renamed(
 def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
     """Each document as JSON would have it; what is missing in a frame is left out."""
     if not is_frame(documents):
-        for row in [documents] if isinstance(documents, Mapping) else documents:
-            if not isinstance(row, Mapping):
-                raise UsageError(
-                    f"a document is a mapping of fields, not {type(row).__name__}",
-                    hint='such as {"doc_id": "d1", "text": "..."}; a data frame is taken whole',
-                )
-            yield dict(row)
+        single = isinstance(documents, Mapping | str) or not isinstance(documents, Iterable)
+        for row in [documents] if single else documents:
+            yield _row(row)
         return
     yield from _frame_rows(columns_of(documents))
+
+
+def _row(given: Any) -> dict[str, Any]:
+    """A document as a row: a mapping, or what LangChain, LlamaIndex and Haystack call one."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    for id_name, text_name, about in (
+        ("id", "page_content", "metadata"),
+        ("node_id", "text", "metadata"),
+        ("id", "content", "meta"),
+    ):
+        text, known = getattr(given, text_name, None), getattr(given, about, None)
+        if isinstance(text, str) and isinstance(known, Mapping):
+            key = getattr(given, id_name, None)
+            return {**({"id": key} if key else {}), text_name: text, "metadata": dict(known)}
+    what = f"a document is a mapping of fields, not {type(given).__name__}"
+    hint = 'such as {"doc_id": "d1", "text": "..."}; a data frame is taken whole'
+    if isinstance(given, str):
+        hint += "; ingest(PATH) reads a file"
+    raise UsageError(what, hint=hint)
 
 
 def _frame_rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
@@ -99,6 +117,8 @@ def _frame_rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]
 
 def document_ids(doc_ids: str | Iterable[str]) -> list[str]:
     """One id or several, as a list."""
+    if not isinstance(doc_ids, Iterable):
+        raise UsageError(f"the id of a document is text, not {type(doc_ids).__name__}")
     ids = [doc_ids] if isinstance(doc_ids, str) else list(doc_ids)
     for one in ids:
         if not isinstance(one, str):

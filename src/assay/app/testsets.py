@@ -119,9 +119,16 @@ def read(path: Path) -> Reading:
     return read_test_set(path)
 
 
-def read_upload(data: bytes, *, lenient: bool | None = None) -> Reading:
+def read_upload(
+    data: bytes,
+    *,
+    lenient: bool | None = None,
+    name: str | None = None,
+    version: str | None = None,
+) -> Reading:
     """A test set that was sent; one that is too large is refused before it is looked into."""
-    options = ReadOptions(max_items=limits.MAX_UPLOAD_QUERIES, lenient=lenient)
+    most = limits.MAX_UPLOAD_QUERIES
+    options = ReadOptions(max_items=most, lenient=lenient, name=name, version=version)
     return parse_test_set(data, options=options)
 
 
@@ -283,9 +290,14 @@ class StoredSet:
     skipped: tuple[str, ...] = ()
 
 
-def upload(layout: Layout, data: bytes) -> StoredSet:
-    """Store a test set that was sent under its own name; the same one again changes nothing."""
-    test_set = read_upload(data).sound()
+def upload(
+    layout: Layout, data: bytes, *, name: str | None = None, version: str | None = None
+) -> StoredSet:
+    """Store a test set that was sent; the same one again changes nothing.
+
+    ``name`` and ``version`` replace its own; a table of queries has none.
+    """
+    test_set = read_upload(data, name=name, version=version).sound()
     with alone_in(layout.test_sets):
         known = list_test_sets(layout.test_sets).get(test_set.name)
         if known is None:

@@ -75,6 +75,7 @@ COMMANDS: tuple[Entry, ...] = (
         "assay.cli.annotate",
         "Judge passages by keyboard; stop and resume at any time.",
     ),
+    Entry("judge", "assay.cli.judge", "Compare judges of answers with people."),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry(
         "mcp",

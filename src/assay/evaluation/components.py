@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from assay import interrupt
 from assay.errors import UsageError
 from assay.evaluation.match import Listed, LookUp, listed_result, places_of
 from assay.evaluation.result import EvaluationResult, result_of
@@ -136,6 +137,7 @@ def component_outcomes(
     """The outcomes as they would be if a component had answered alone."""
     found = []
     for one in outcomes:
+        interrupt.check()
         ids = one.component_lists.get(name, ())
         scores = one.component_list_scores.get(name) or (None,) * len(ids)
         results = tuple(
@@ -167,6 +169,7 @@ class _Fusing:
         """The outcomes as they would be after fusing only these components, without boosts."""
         found = []
         for one in self.outcomes:
+            interrupt.check()
             query = self.test_set.by_id.get(one.query_id)
             if query is not None:
                 ids = () if one.error else self.fuse_again(query, one, names)

@@ -31,6 +31,11 @@ JUDGED_MEASURES = (
 )
 """Beside them, where a judge read the answers claim by claim."""
 
+OF_JUDGES = (
+    "Faithfulness CitationPrecision AnswerRelevance Correctness ContextPrecision ContextRecall"
+)
+"""Those of them that are only as good as the judge; a gate on them asks whether people agree."""
+
 RUN_MEASURES = "EmptyResultRate"
 """What the measures of answers can say of a run without answers."""
 

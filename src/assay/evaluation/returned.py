@@ -18,6 +18,7 @@ the call or in the response, says otherwise.
 from __future__ import annotations
 
 import math
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -49,6 +50,9 @@ ID_NAMES = (
     "corpus_id",
     "node_id",
     "_id",
+    "pmid",
+    "pmcid",
+    "nct_id",
 )
 SCORE_NAMES = ("score", "similarity", "_score")
 QUERY_NAMES = ("query_id", "qid")
@@ -66,6 +70,7 @@ TOKEN_NAMES = {
 }
 COST_NAMES = ("cost", "total_cost")
 USAGE_NAMES = ("usage", "usage_metadata")
+_MADE_UP = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
 RANKED_BY_SCORE = "came as {id: score} with rising scores: ranked by score, the highest first"
 
 
@@ -219,11 +224,11 @@ def _with_ids(one: Any, id_field: str | None, doc_field: str | None) -> dict[str
     pair = isinstance(one, (tuple, list)) and len(one) == 2
     value, one = (one[1], one[0]) if pair else (None, one)
     whole = _chunk(one)
-    named = _named(whole, ID_NAMES if id_field is None else (id_field,))
+    named = _own_id(whole, ID_NAMES if id_field is None else (id_field,))
     if named is None:
         raise InputError(
             f"a result has no {id_field or 'id'} ({_seen(one)})",
-            hint="id_field names the field that holds the ids",
+            hint="id_field names the field that holds the ids, as in pmid or metadata.pmid",
         )
     document = _named(whole, DOCUMENT_NAMES if doc_field is None else (doc_field,))
     return {
@@ -361,7 +366,7 @@ def _result(query_id: str, place: str, one: Any) -> tuple[RankedResult, int | No
         name = _id(query_id, place, one)
         return RankedResult(name, document_id(name), _score(query_id, place, value)), None
     whole = _chunk(one)
-    name = _id(query_id, place, _named(whole, ID_NAMES), one)
+    name = _id(query_id, place, _own_id(whole, ID_NAMES), one)
     document = _named(whole, DOCUMENT_NAMES)
     rank = _field(one, "rank")
     score = value if pair else _named(one, SCORE_NAMES, inner=False)
@@ -386,6 +391,29 @@ def _has_id(held: Any) -> bool:
     return not isinstance(held, str) and _named(held, ID_NAMES) is not None
 
 
+def _own_id(thing: Any, names: Iterable[str]) -> Any:
+    """The id of a result; where a library made it up, the one that its owner put beside it.
+
+    Vector stores call what they are given after a random number or a digest. A document may have
+    several such results, so that its own id (``doc_id``) names none of them.
+    """
+    names = tuple(names)
+    given = _named(thing, names)
+    if not _is_made_up(given):
+        return given
+    own = _named(
+        {name: _field(thing, name) for name in INNER},
+        [name for name in names if name not in DOCUMENT_NAMES],
+    )
+    return given if own is None else own
+
+
+def _is_made_up(value: Any) -> bool:
+    return isinstance(value, uuid.UUID) or (
+        isinstance(value, str) and _MADE_UP.fullmatch(value) is not None
+    )
+
+
 def _named(thing: Any, names: Iterable[str], *, inner: bool = True) -> Any:
     """The first of these fields that is filled, also among the metadata of the thing."""
     places = [thing, *(_field(thing, name) for name in INNER)] if inner else [thing]
@@ -406,8 +434,15 @@ def _is_empty(value: Any) -> bool:
 
 
 def _field(thing: Any, name: str) -> Any:
-    """A key of a mapping or an attribute of an object; None where there is none."""
-    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
+    """A key of a mapping or an attribute of an object; None where there is none.
+
+    ``metadata.pmid`` is the field of a field, unless there is one of that name.
+    """
+    found = thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
+    if found is None and "." in name and thing is not None:
+        outer, _, inner = name.partition(".")
+        return _field(_field(thing, outer), inner)
+    return found
 
 
 def _id(query_id: str, place: str, value: Any, whole: Any = None) -> str:

@@ -23,6 +23,8 @@ COMPONENT = "__haystack_input__"  # which any class may become
 QUERY_INPUTS = ("query", "text", "question")  # of components of a pipeline
 CONTEXTS = ("context", "documents", "source_documents")  # where chains of LangChain keep documents
 ANSWERS = ("answer", "result")
+HOW_MANY = ("k", "top_k", "topk", "n", "limit", "size", "num_results", "n_results", "max_results")
+"""What functions call the number of results that they must be told."""
 CHAIN_INPUTS = ("input", "query", "question")  # under which chains of LangChain want the text
 ANY_INPUT = "root"  # the name in a schema of LangChain that tells nothing
 _NO_TEXT = (AssertionError, AttributeError, KeyError, TypeError, ValueError)
@@ -97,7 +99,7 @@ def system(
 def asked(system: Any, k: int = DEPTH) -> Ask:
     """A function that asks the system for a text, for ``k`` results where it can be told so."""
     if inspect.isroutine(system) or inspect.isclass(system):
-        return system
+        return _with_k(system, k)
     for fits, ask in (
         (is_of(system, "langchain"), _langchain),
         (is_of(system, "llama_index"), _llama_index),
@@ -108,12 +110,30 @@ def asked(system: Any, k: int = DEPTH) -> Ask:
         if fits and (found := ask(system, k)) is not None:
             return found
     if callable(system):
-        return system  # type: ignore[no-any-return]
+        return _with_k(system, k)
     raise UsageError(
         f"{name_of(system)} cannot be asked for a text",
         hint="give a function that takes a query and returns results: "
         "lambda text: client.search(text)",
     )
+
+
+def _with_k(function: Any, k: int) -> Ask:
+    """The function; one that must be told how many results (``search(query, k)``) is."""
+    try:
+        needed = [
+            one
+            for one in inspect.signature(function).parameters.values()
+            if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        ]
+    except (TypeError, ValueError):  # some compiled functions do not say
+        return function  # type: ignore[no-any-return]
+    if len(needed) != 2 or needed[1].name not in HOW_MANY:
+        return function  # type: ignore[no-any-return]
+    name = needed[1].name
+    if needed[1].kind is inspect.Parameter.POSITIONAL_ONLY:
+        return lambda query: function(query, k)
+    return lambda query: function(query, **{name: k})
 
 
 def name_of(system: Any) -> str:

@@ -79,6 +79,11 @@ def require_variables(template: Any) -> None:
             )
 
 
+def variable_values(template: Any) -> set[str]:
+    """What the variables that a template needs hold now: keys, mostly."""
+    return {os.environ.get(name, "") for name in _variables(template)}
+
+
 def _variables(template: Any) -> Iterator[str]:
     """The variables of the environment that a template needs."""
     if isinstance(template, (Mapping, list)):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from assay import interrupt
 from assay.evaluation.match import Listed, LookUp, names_of, places_of
 from assay.model.document import ChunkPlace
 from assay.model.ranking import Match
@@ -144,6 +145,7 @@ class _Rules:
 
 
 def _fates(query: GoldenQuery, outcome: QueryOutcome, rules: _Rules) -> list[Fate]:
+    interrupt.check()
     results = rules.listed([one.chunk_id for one in outcome.results])
     pool = rules.listed(outcome.fused)
     lists = {name: rules.listed(ids) for name, ids in outcome.component_lists.items()}

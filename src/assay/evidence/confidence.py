@@ -25,7 +25,8 @@ do does during each every explain for from get give given had happen happens has
 if in into is it its itself list long many may me might more most much must my no nor not of off
 often on once one or other our out over patient patients people per please said say says should so
 some someone such take taken tell than that the their them then there these they this those through
-to told under until up was we were what when where which while who whom why will with would you your
+to told too under until up was we were what when where which while who whom why will with would you
+your
 """
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 _LIGHT_TEXT = """
@@ -34,9 +35,10 @@ comparison day days difference different divided doctor doctors drug drugs effec
 general good group groups high hour hours kind level levels low main maximum medication medications
 medicine medicines men minimum minute minutes month months new normal number old overall part
 participant participants percent percentage plus proportion rate rates receive received recommended
-reported result results safe safely same share show shown shows start started starting studies study
-subject subjects take takes taking therapy time times together total treat treated treatment
-treatments treats trial trials use used uses using usual versus week weeks women year years
+reported result results safe safely same share show shown shows sign signs start started starting
+studies study subject subjects symptom symptoms take takes taking therapy time times together total
+treat treated treatment treatments treats trial trials use used uses using usual versus week weeks
+women year years
 """
 LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 """Words that say nothing of what a question is about."""

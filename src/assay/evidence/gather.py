@@ -21,6 +21,7 @@ from functools import lru_cache
 
 from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.drugs import is_drug
+from assay.analysis.language import language_of
 from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
 from assay.evidence.attributes import AMOUNT, DOSE, attributes_asked
@@ -141,7 +142,7 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     """Which passages may answer a question, and which of its names none of them is about."""
     called = (name for passage in passages for name in called_in(passage.chunk))
     asked = names_asked(question, called)
-    passages = _by_speaker(question, passages)
+    passages = _in_language(question, _by_speaker(question, passages))
     names = (*asked, *_short(question, passages), *_specific(question, asked, passages))
     terms = _terms(question, names)
     alias = _aliases(names, passages)
@@ -234,6 +235,12 @@ def _by_speaker(question: str, passages: Sequence[Passage]) -> Sequence[Passage]
     return [one for one in passages if one.chunk.speaker_role in allowed]
 
 
+def _in_language(question: str, passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Those in the language of a question, where it is another than English and there are any."""
+    asked = language_of(question)
+    return [one for one in passages if asked and language_of(one.chunk.text) == asked] or passages
+
+
 def _terms(question: str, names: Sequence[Name]) -> tuple[Term, ...]:
     """What names the subject beside the names, each of which has rules of its own."""
     known = {word for name in names for word in name.words}
@@ -258,9 +265,10 @@ def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], t
     if DOSE not in attributes_asked(question):
         return own_texts
     others = [one.chunk for one in passages]
+    is_for = _CONDITION.search(question) is not None
 
     def texts(chunk: Chunk) -> tuple[str, ...]:
-        if own_drugs(chunk) and section_of(chunk.section_label) in _NOT_TREATED:
+        if is_for and own_drugs(chunk) and section_of(chunk.section_label) in _NOT_TREATED:
             return own_texts(chunk)[1:]
         return without_exclusions(chunk, others), *own_texts(chunk)[1:]
 

@@ -196,8 +196,8 @@ def subject_terms(question: str) -> tuple[Term, ...]:
     """The terms that name what a question is about."""
     if language_of(question):  # whose small words are not known
         return ()
+    describes = sum(map(_is_content, _words(question))) >= _DESCRIBING
     words = _words(in_medical_words(question))
-    describes = sum(map(_is_content, words)) >= _DESCRIBING
     naming = _after(words, _ATTACHED) if describes else _naming(question, words)
     diseases = (at for at, word in enumerate(words) if is_name(word) and not is_drug(word))
     return _terms(words, naming.union(diseases), describes=describes)

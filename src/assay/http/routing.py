@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from assay import strict_json
+from assay import limits, strict_json
 from assay.errors import AssayError
 from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import Fault, ProblemError, of_error
@@ -31,6 +31,14 @@ class StrictRequest(Request):
         """The value of the body."""
         body = await self.body()
         try:
+            # a value takes up to a hundred times the room of the bytes that it is written in
+            if sum(map(body.count, (b",", b"[", b"{"))) > limits.MAX_BODY_VALUES:
+                raise ProblemError(
+                    413,
+                    "too_large",
+                    f"the body has more than {limits.MAX_BODY_VALUES:,} values",
+                    hint="send it in parts",
+                )
             if len(body) > LARGE_BYTES:  # takes seconds, which would hold up other requests
                 values = await asyncio.to_thread(strict_json.values, body, "body")
             else:

@@ -10,10 +10,11 @@ import asyncio
 import math
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,7 +29,7 @@ from assay.app.schedule import Scheduler, parse_schedule
 from assay.app.workspace import Workspace
 from assay.cache import Cache
 from assay.errors import SearchUnavailableError
-from assay.http.edge.admission import Gate, RateLimiter, holds_slot
+from assay.http.edge.admission import Gate, RateLimiter, holds_slot, payer
 from assay.http.edge.auth import Keyring
 from assay.http.edge.exchange import Exchange
 from assay.http.edge.logs import LogWriter, service_log
@@ -36,6 +37,7 @@ from assay.http.edge.problems import ProblemError
 from assay.http.metrics import Metrics
 from assay.http.settings import allowed_hosts, public_names, search_slots
 from assay.http.warm_up import WarmUp
+from assay.http.wire.statistics import MOST_SECONDS, too_costly
 from assay.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ COMPUTING_A_MINUTE = 90
 """Seconds of a core that the requests of one key may take in a minute."""
 JOB_SLOTS, JOB_QUEUE = 16, 16
 ANSWER_SLOTS, ANSWER_QUEUE = 4, 16
-UPLOAD_SLOTS, UPLOAD_QUEUE = 3, 32
+UPLOAD_SLOTS, UPLOAD_QUEUE = 2, 32
 WRONG_KEYS_A_MINUTE = 60
 """How many wrong keys one address may send; then it is told to wait, whatever it sends."""
 _GATES = {
@@ -156,17 +158,35 @@ class Service:
         self._stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         return pool
 
-    async def work(self, task: Callable[[], T]) -> T:
+    async def work(self, task: Callable[[], T], *, paid: float = 0.0) -> T:
         """Do something on a thread that would otherwise hold up other requests.
 
-        Where the deadline has passed or the client is gone, long computations end early; the slot
-        of the request is free when the thread is.
+        Long computations end early where the deadline has passed, the client is gone, or they have
+        taken more of a core than a request may; the slot of the request is free when the thread is.
+        What they took beyond what was ``paid`` is charged to the caller: who is in debt waits.
         """
-        given_up = threading.Event()
+        given_up, loop, caller = threading.Event(), asyncio.get_running_loop(), payer.get()
+        if caller:
+            self.spend(caller, 0.0)
 
         def run() -> T:
-            with interrupt.until(given_up.is_set):
-                return task()
+            began = time.thread_time()
+
+            def taken() -> float:
+                return time.thread_time() - began
+
+            try:
+                with interrupt.until(lambda: given_up.is_set() or taken() > MOST_SECONDS):
+                    return task()
+            except interrupt.GivenUpError:
+                if given_up.is_set():
+                    raise
+                raise too_costly(taken()) from None
+            finally:
+                with suppress(RuntimeError):  # the service ended meanwhile
+                    loop.call_soon_threadsafe(
+                        self._computing.charge, caller, max(0.0, taken() - paid)
+                    )
 
         begun = self._threads.submit(run)
         holds_slot(begun)

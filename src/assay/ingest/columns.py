@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -162,12 +163,20 @@ class _Found:
 
     def __str__(self) -> str:
         named = (("id", self.id), ("text", " and ".join(self.text)), ("title", self.title))
-        first, *others = [f"the {what} {{}}{name}" for what, name in named if name]
-        return ", ".join([first.format("is "), *(other.format("") for other in others)])
+        (what, first), *others = [(what, name) for what, name in named if name]
+        return ", ".join([f"the {what} is {first}", *(f"the {one} {name}" for one, name in others)])
 
 
 def as_json(value: Any) -> Any:
     """A value of a frame as JSON would have it: dates as ISO 8601, nothing for what is missing."""
+    if type(value).__module__ == "numpy":
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [as_json(one) for one in value]
+    if isinstance(value, Decimal):
+        value = int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime.timedelta):
+        return str(value)
     if isinstance(value, float) and math.isnan(value):
         return None
     if isinstance(value, datetime.date | datetime.time):

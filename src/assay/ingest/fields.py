@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from itertools import islice
 from typing import Any, TypeVar
 
 from assay import limits
@@ -132,12 +133,14 @@ def metadata(value: object, location: FileLocation, watch: Watch) -> dict[str, M
         raise location.format_error(
             f"metadata is {type(value).__name__}, but an object is expected"
         )
-    if len(value) > limits.MAX_METADATA_KEYS:
-        raise location.limit_error(f"more than {limits.MAX_METADATA_KEYS} entries in metadata")
+    filled = {key: item for key, item in value.items() if item is not None}
+    if len(filled) > limits.MAX_METADATA_KEYS:
+        watch.note_once(
+            f"{location.file}: more than {limits.MAX_METADATA_KEYS} fields of metadata; of each "
+            "document the first that are filled are kept"
+        )
     found: dict[str, MetadataValue] = {}
-    for key, item in value.items():
-        if item is None:
-            continue
+    for key, item in islice(filled.items(), limits.MAX_METADATA_KEYS):
         kept = _scalars(item)
         if kept is None:
             watch.note_once(f"{location.file}: metadata.{key:.80} is nested and was dropped")

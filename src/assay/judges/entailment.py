@@ -8,43 +8,23 @@ judged by its words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from assay.judges.words import WordJudge, absent, is_quoted
 from assay.model.judges import JudgeTask, Opinion, Support, TaskKind
+from assay.model.vectors import Entailment
 
 NAME = "entailment"
 BATCH = 16  # pairs that are judged before their opinions are handed on
 _LABELS = (Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED)
 
 
-class EntailmentModel(Protocol):
-    """Probabilities that passages support, contradict or leave open what is said."""
-
-    @property
-    def model_id(self) -> str:
-        """Identifies the weights and everything else that affects a probability."""
-
-    def judge(
-        self,
-        premises: list[str],
-        hypotheses: list[str],
-        *,
-        stop: Callable[[], bool] | None = None,
-    ) -> NDArray[np.float32]:
-        """A row for each pair: supported, contradicted, not enough."""
-
-
 @dataclass(frozen=True, slots=True)
 class EntailmentJudge:
     """The model with rules for numbers and drugs."""
 
-    model: EntailmentModel
+    model: Entailment
     words: WordJudge = field(default_factory=WordJudge)
 
     @property

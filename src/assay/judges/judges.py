@@ -12,10 +12,11 @@ from assay.errors import UsageError
 from assay.judges import entailment, words
 from assay.judges.chat import ChatModel
 from assay.judges.custom import CallableJudge
-from assay.judges.entailment import EntailmentJudge, EntailmentModel
+from assay.judges.entailment import EntailmentJudge
 from assay.judges.service import CONCURRENCY, ServiceJudge, own_prompts, read_prompts
 from assay.judges.words import WordJudge
 from assay.model.judges import Judge
+from assay.model.vectors import Entailment
 from assay.user_code import load_function
 
 _HINT = "words, entailment, an address such as http://127.0.0.1:11434/v1, or module:function"
@@ -24,7 +25,7 @@ _HINT = "words, entailment, an address such as http://127.0.0.1:11434/v1, or mod
 def open_judge(
     spec: str,
     *,
-    entailment_model: Callable[[], EntailmentModel],
+    entailment_model: Callable[[], Entailment],
     model: str | None = None,
     key_variable: str = "OPENAI_API_KEY",
     seconds: float = 60.0,

@@ -6,9 +6,9 @@ Addresses and headers are kept with runs and shown in reports; the keys in them 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
 HIDDEN = "***"
 _NAMES = re.compile(
@@ -45,3 +45,36 @@ def hidden_values(content: Any, name: str = "") -> Any:
     if isinstance(content, str) and _NAMES.search(name) and not _VARIABLE.search(content):
         return HIDDEN if content else content
     return content
+
+
+def secrets_of_address(address: str) -> set[str]:
+    """The user, password and keys in an address, as they stand there and as they are meant."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return set()
+    user, at, _ = parts.netloc.rpartition("@")
+    found = {user, user.partition(":")[2]} if at else set()
+    for pair in parts.query.split("&"):
+        name, _, value = pair.partition("=")
+        if _NAMES.search(name):
+            found.add(value)
+    return found | {unquote_plus(one) for one in found}
+
+
+def secrets_of_values(content: Any, name: str = "") -> set[str]:
+    """What ``hidden_values`` hides, also the word after ``Bearer``."""
+    if isinstance(content, Mapping):
+        return {one for key in content for one in secrets_of_values(content[key], str(key))}
+    if isinstance(content, list | tuple):
+        return {found for one in content for found in secrets_of_values(one, name)}
+    if hidden_values(content, name) != content:
+        return {content, content.rpartition(" ")[2]}
+    return set()
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """A text without secrets, which some services repeat when they refuse them."""
+    for one in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(one, HIDDEN)
+    return text

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from assay import limits
+from assay.analysis.conditions import in_medical_words
 from assay.analysis.query import GENTLE, INSTEAD, alternatives, read
 from assay.analysis.spelling import MARKS
 from assay.errors import InputError, LimitError
@@ -38,6 +39,11 @@ class Question:
     others: Callable[[str], Sequence[str]] = field(default=no_others, compare=False, repr=False)
 
     @property
+    def medical(self) -> str:
+        """The text in the words of the field, where rules may add words: models know these best."""
+        return in_medical_words(self.text) if self.gentle else self.text
+
+    @property
     def conditions(self) -> str:
         """The query as it is written, with what may stand for the words of this OR that."""
         if not self.synonyms:
@@ -56,8 +62,8 @@ class Question:
             return "\n".join((self.conditions, *(f"{sign}{word}" for word in self.synonyms)))
         # models know most synonyms, but what an abbreviation alone means they must be told
         if self.synonyms and len(self.text.split()) <= BRIEF:
-            return " ".join((self.text, *self.synonyms))
-        return self.text
+            return " ".join((self.medical, *self.synonyms))
+        return self.medical
 
 
 def ask(query: str, synonyms: Synonyms | None = None) -> Question:

@@ -192,7 +192,7 @@ class SearchOptions:
     component_timeout_ms: float = option(
         Real(0.001, limits.MAX_TIMEOUT_MS),
         300.0,
-        "Milliseconds that each component may take.",
+        "Milliseconds that each component may take; 5000 by default where a model is a service.",
         setting=True,
         per_request=False,
         changes_results=False,

@@ -14,14 +14,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    ExceptionContext,
+    Insert,
+    Table,
+    Update,
+    create_engine,
+    event,
+    make_url,
+)
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 from assay import extras
 from assay.durable import keep_log, make_folder
 from assay.errors import ConfigError, StorageError
 from assay.store.database_errors import translated_error
-from assay.store.schema import APPLICATION_ID, VERSION
+from assay.store.schema import APPLICATION_ID, SEALED, VERSION
+from assay.store.seals import seal_rows
 from assay.store.versions import installed_version, migrate
 
 BUSY_SECONDS = 30
@@ -130,8 +142,20 @@ def _begin_postgresql(connection: Connection) -> None:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A write transaction; commits at the end, rolls back on any error."""
+    """A write transaction; commits at the end, rolls back on any error.
+
+    Rows that were written get their checksums before that.
+    """
+    touched: set[Table] = set()
+
+    def note(_: Connection, statement: object, *__: object) -> None:
+        if isinstance(statement, Insert | Update) and isinstance(statement.table, Table):
+            touched.add(statement.table)
+
     with engine.connect() as plain:
         connection = plain.execution_options(write=True)
+        event.listen(connection, "after_execute", note)
         with connection.begin():
             yield connection
+            for table in sorted(touched & {*SEALED}, key=str):
+                seal_rows(connection, table)

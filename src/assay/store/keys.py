@@ -22,9 +22,12 @@ from assay.errors import InputError, LimitError, MissingFileError, UsageError
 from assay.model.moments import days_ago, now
 from assay.store.database import open_database, writing
 from assay.store.schema import api_keys
+from assay.store.seals import is_sound
 
 SCOPES = ("read", "evaluate", "annotate", "admin")
 MOST_DAYS = 36_500
+DAMAGED = "damaged"
+"""In place of the moment of revoking, for a key that is not as it was written."""
 KeyState: TypeAlias = Literal["active", "expired", "revoked"]
 _FORM = re.compile(r"assay_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@ -]{0,63}")
@@ -111,7 +114,8 @@ class KeyStore:
                     frozenset(row.scopes.split()),
                     row.created_at,
                     row.expires_at,
-                    row.revoked_at,
+                    # a scope or an end that turned on the disk must let nobody in
+                    row.revoked_at if is_sound(row._mapping) else row.revoked_at or DAMAGED,
                 )
                 for row in rows
             ]

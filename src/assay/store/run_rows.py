@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from pydantic_core import to_json
 from sqlalchemy import Row
 
+from assay import interrupt
 from assay.errors import InputError
 from assay.model.answers import Answer, NumberCheck, Usage
 from assay.model.codec import decode, encode
@@ -122,6 +123,7 @@ def outcome(
     depth: int | None = None,
 ) -> QueryOutcome:
     """The outcome in a row's columns; ``depth`` limits it to the first results."""
+    interrupt.check()
     content = unsealed(result)
     rankings = [content] if tail is None else [content, unsealed(tail)]
     more = unsealed(stages) if stages else {}

@@ -15,6 +15,8 @@ and undoing marks a row, so that nothing anybody said is ever lost.
 ``judge_opinions`` has what a judge said of a task, by the judge's name and the task's digest, and
 ``claim_grades`` what people said of a claim beside the passages that it cites, by their digest.
 
+Rows that hold no JSON object with a checksum in it have a column ``seal``.
+
 A change here needs a step in ``migrations/versions`` and a higher ``VERSION``; a test compares the
 tables that the steps build with these.
 """
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     REAL,
+    BigInteger,
     Column,
     Double,
     ForeignKey,
@@ -32,16 +35,26 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    null,
 )
 from sqlalchemy.types import TypeEngine
 
 APPLICATION_ID = 0x61737379  # "assy"
-VERSION = 6
+VERSION = 7
 
 # SQLite's REAL has 64 bits, PostgreSQL's has 32
 REAL64: TypeEngine[float] = REAL().with_variant(Double(), "postgresql")
 
+# a CRC has 32 bits and no sign
+CRC: TypeEngine[int] = Integer().with_variant(BigInteger(), "postgresql")
+
 metadata = MetaData()
+
+
+def _seal(table: str) -> tuple[Column[int], Index]:
+    """The CRC of all other values of a row; none while it is being written, or from before."""
+    return Column("seal", CRC, onupdate=null()), Index(f"{table}_by_seal", "seal")
+
 
 changes = Table(
     "changes",
@@ -109,6 +122,7 @@ api_keys = Table(
     Column("created_at", Text, nullable=False),
     Column("expires_at", Text),
     Column("revoked_at", Text),
+    *_seal("api_keys"),
     sqlite_strict=True,
 )
 
@@ -131,6 +145,7 @@ jobs = Table(
     Column("updated_at", Text, nullable=False),
     Index("jobs_by_state", "state"),
     Index("jobs_by_idempotency", "owner", "idempotency_key", unique=True),
+    *_seal("jobs"),
     sqlite_strict=True,
 )
 
@@ -146,6 +161,7 @@ query_log = Table(
     Column("degraded", Integer, nullable=False),
     Column("latency_ms", REAL64, nullable=False),
     Index("query_log_by_time", "at"),
+    *_seal("query_log"),
     sqlite_autoincrement=True,
     sqlite_strict=True,
 )
@@ -206,6 +222,7 @@ eval_tags = Table(
     metadata,
     Column("tag", Text, primary_key=True),
     Column("run_id", Text, ForeignKey("eval_runs.run_id", ondelete="CASCADE"), nullable=False),
+    *_seal("eval_tags"),
     sqlite_strict=True,
 )
 
@@ -218,6 +235,7 @@ eval_held_out_uses = Table(
     Column("run_id", Text, nullable=False),  # stays when the run is deleted
     Column("purpose", Text, nullable=False),
     Column("at", Text, nullable=False),
+    *_seal("eval_held_out_uses"),
     sqlite_autoincrement=True,
     sqlite_strict=True,
 )
@@ -236,6 +254,7 @@ annotation_rounds = Table(
     Column("source", Text, nullable=False),  # how queries were drawn and pooled, as JSON
     Column("created_at", Text, nullable=False),
     Column("closed_at", Text),
+    *_seal("annotation_rounds"),
     sqlite_strict=True,
 )
 
@@ -250,6 +269,7 @@ annotation_queries = Table(
     Column("query_text", Text, nullable=False),
     Column("query_type", Text),
     Column("origin", Text, nullable=False),
+    *_seal("annotation_queries"),
     sqlite_strict=True,
 )
 
@@ -267,6 +287,7 @@ annotation_items = Table(
     Column("spans", Text, nullable=False),
     Column("chunker_version", Text, nullable=False),
     Column("found_by", Text, nullable=False),  # rank by list, as JSON
+    *_seal("annotation_items"),
     sqlite_strict=True,
 )
 
@@ -293,6 +314,7 @@ annotation_grades = Table(
     Column("undone_at", Text),
     _of_item(),
     Index("annotation_grades_by_round", "round_id", "annotator"),
+    *_seal("annotation_grades"),
     sqlite_autoincrement=True,
     sqlite_strict=True,
 )
@@ -309,6 +331,7 @@ annotation_decisions = Table(
     Column("comment", Text, nullable=False),
     Column("at", Text, nullable=False),
     _of_item(),
+    *_seal("annotation_decisions"),
     sqlite_strict=True,
 )
 
@@ -319,6 +342,7 @@ judge_opinions = Table(
     Column("task", Text, primary_key=True),
     Column("opinion_json", Text, nullable=False),
     Column("at", Text, nullable=False),
+    *_seal("judge_opinions"),
     sqlite_strict=True,
 )
 
@@ -329,5 +353,9 @@ claim_grades = Table(
     Column("annotator", Text, primary_key=True),
     Column("label", Text, nullable=False),
     Column("at", Text, nullable=False),
+    *_seal("claim_grades"),
     sqlite_strict=True,
 )
+
+SEALED = tuple(table for table in metadata.sorted_tables if "seal" in table.c)
+"""Tables whose rows carry a CRC in a column of its own (``store/seals.py``)."""

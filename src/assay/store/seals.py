@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pydantic_core import from_json
+from sqlalchemy import Connection, RowMapping, Table, bindparam, select, update
 
 from assay.errors import CorruptError
 
@@ -48,6 +49,29 @@ def unsealed(text: str) -> dict[str, Any]:
         content = json.loads(text)  # slower, but also reads lone surrogates
     content.pop(_NAME, None)
     return content
+
+
+def row_seal(row: RowMapping) -> int:
+    """The CRC of a row of a table with a column for it."""
+    return seal(value for name, value in row.items() if name != "seal")
+
+
+def seal_rows(connection: Connection, table: Table) -> None:
+    """Give a checksum to every row that has none."""
+    key = list(table.primary_key.columns)
+    found = connection.execute(select(table).where(table.c.seal.is_(None))).mappings().all()
+    if found:
+        rows = [
+            {**{f"own_{one.name}": row[one.name] for one in key}, "crc": row_seal(row)}
+            for row in found
+        ]
+        own = [one == bindparam(f"own_{one.name}") for one in key]
+        connection.execute(update(table).where(*own).values(seal=bindparam("crc")), rows)
+
+
+def is_sound(row: RowMapping) -> bool:
+    """Whether a row is what was written; one from before there were checksums is."""
+    return row["seal"] is None or row["seal"] == row_seal(row)
 
 
 def damaged(what: str, problem: object) -> CorruptError:

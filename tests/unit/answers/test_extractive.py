@@ -625,3 +625,12 @@ def test_counts_of_the_arm_that_the_question_names_are_quoted() -> None:
     both = answer("How many patients had nausea with estradiol?", [trial]).text
     assert "6 mg Estradiol [1] Nausea 2/34" in both
     assert "30 mg Estradiol [1] Nausea 3/32" in both
+
+
+def test_a_question_in_another_language_is_answered_in_it() -> None:
+    own = passage("La metformina es el tratamiento de la diabetes; dosis inicial 500 mg.", "a")
+    other = passage("The initial dose was given to all, with metformin 850 mg.", "b", "Metformin")
+    said = ExtractiveAnswerer(gate=0.0).answer(
+        "¿Cuál es la dosis inicial de la metformina?", [other, own]
+    )
+    assert said.citations == ("a:chunk_0",)

@@ -9,7 +9,7 @@ from assay.answers.remote import RemoteAnswerer
 from assay.errors import AnswererError, UsageError
 from assay.model.answers import Answer
 from assay.testing.answerer import PASSAGES, QUESTION
-from tests.unit.answers.model_server import DEFAULT, ModelServer, completion, fails, says
+from tests.unit.answers.model_server import DEFAULT, ModelServer, Reply, completion, fails, says
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,7 @@ BAD = {
 
 @pytest.mark.parametrize("body", BAD.values(), ids=BAD)
 def test_a_reply_of_another_form(body: bytes) -> None:
-    with ModelServer((200, {}, body, 0.0)) as server, pytest.raises(AnswererError):
+    with ModelServer(Reply(200, {}, body)) as server, pytest.raises(AnswererError):
         RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
 
 
@@ -122,7 +122,7 @@ def test_addresses_that_are_refused(url: str) -> None:
 
 def test_a_redirect_is_not_followed() -> None:
     with (
-        ModelServer((302, {"Location": "http://127.0.0.1:1/"}, b"", 0.0)) as server,
+        ModelServer(Reply(302, {"Location": "http://127.0.0.1:1/"}, b"")) as server,
         pytest.raises(AnswererError, match="HTTP 302"),
     ):
         RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)

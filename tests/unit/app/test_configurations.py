@@ -45,7 +45,8 @@ def test_a_file_holds_all_that_a_run_may_name_and_nothing_else(
         return
     path.write_text(as_yaml(options), encoding="utf-8")
     read = read_configuration(str(path))
-    assert {*EVALUATION_NAMES} - {*RUN_FILTERS} <= set(read) <= set(SAVED_NAMES)
+    auto = {"rerank_share"} if options.rerank_share is None else set()
+    assert {*EVALUATION_NAMES} - {*RUN_FILTERS} - auto <= set(read) <= set(SAVED_NAMES)
     unnamed = SearchOptions()
     wanted = replace(
         options,

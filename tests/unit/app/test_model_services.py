@@ -59,7 +59,7 @@ def test_a_service_that_fails_is_missed_by_name(folder: Path) -> None:
         variables = dense(server)
         with Workspace(settings(folder, **variables)) as workspace:
             workspace.ingest(folder / "documents")
-            server.failures = [fails(400)] * 5
+            server.replies = [fails(400)] * 5
             response = workspace.search("glucose")
             assert response.component_errors == ("dense_error",)
             assert "HTTP 400" in str(response.warnings)
@@ -77,7 +77,7 @@ def test_an_index_that_cannot_be_written_keeps_the_documents(folder: Path) -> No
         with pytest.raises(ModelServiceError):
             workspace.ingest(folder / "documents", stopped=stopped.append)
         assert stopped == [2]
-        server.failures = []
+        server.replies = []
         workspace.update_index()
         assert not workspace.search("aspirin").degraded
 
@@ -100,7 +100,7 @@ def test_a_reranker_behind_an_address(folder: Path) -> None:
             response = workspace.search("lowers glucose", rerank=True)
             assert response.reranker_error is None
             assert response.results[0].chunk.doc_id == "b"
-            server.failures = [fails(400)] * 3
+            server.replies = [fails(400)] * 3
             response = workspace.search("lowers risk", rerank=True)
             assert response.reranker_error == "error"
             assert response.results
@@ -164,7 +164,7 @@ def test_the_doctor_asks_each_service_once(folder: Path) -> None:
         assert found["model dense"].state is doctor.State.OK
         assert "64 numbers" in found["model dense"].says
         assert found["reranker"].state is doctor.State.OK
-        server.failures = [fails(401)] * 2
+        server.replies = [fails(401)] * 2
         found = {one.name: one for one in doctor.examine(settings(folder, **named))}
         assert found["model dense"].state is found["reranker"].state is doctor.State.FAULT
         assert "HTTP 401" in found["reranker"].says

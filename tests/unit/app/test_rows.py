@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas
@@ -38,8 +40,56 @@ def test_missing_dates_of_pandas_are_left_out() -> None:
 
 
 def test_what_is_no_row_is_refused() -> None:
-    with pytest.raises(UsageError, match="a mapping of fields, not str"):
-        list(document_rows("abc"))
+    with pytest.raises(UsageError, match="a mapping of fields, not str") as caught:
+        list(document_rows("rows.csv"))
+    assert "ingest(PATH) reads a file" in (caught.value.hint or "")
+    with pytest.raises(UsageError, match="not int"):
+        list(document_rows(7))
+
+
+def test_documents_of_other_libraries_are_rows() -> None:
+    given = (
+        SimpleNamespace(id=None, page_content="Itch.", metadata={"source": "a.pdf"}),
+        SimpleNamespace(node_id="n1", text="Fever.", metadata={}),
+        SimpleNamespace(id="h1", content="Cough.", meta={"year": 2020}),
+    )
+    assert list(document_rows(given)) == [
+        {"page_content": "Itch.", "metadata": {"source": "a.pdf"}},
+        {"id": "n1", "text": "Fever.", "metadata": {}},
+        {"id": "h1", "content": "Cough.", "metadata": {"year": 2020}},
+    ]
+
+
+@pytest.mark.parametrize("package", ["langchain_core", "llama_index.core", "haystack"])
+def test_the_real_documents_of_other_libraries_are_rows(package: str) -> None:
+    pytest.importorskip(package)
+    given: Any
+    if package == "haystack":
+        from haystack import Document
+
+        given = Document(id="d1", content="Itch.", meta={"year": 2020})
+    elif package == "langchain_core":
+        from langchain_core.documents import Document as LangChainDocument
+
+        given = LangChainDocument(id="d1", page_content="Itch.", metadata={"year": 2020})
+    else:
+        from llama_index.core.schema import TextNode
+
+        given = TextNode(id_="d1", text="Itch.", metadata={"year": 2020})
+    (row,) = document_rows([given])
+    assert (row["id"], row["metadata"]) == ("d1", {"year": 2020})
+
+
+def test_cells_of_parquet_are_taken_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    polars.DataFrame(
+        {"id": ["a"], "text": [7], "tags": [["x", "y"]], "dose": [Decimal("1.50")],
+         "took": [datetime.timedelta(hours=2)]}
+    ).write_parquet(path)  # fmt: skip
+    (row,) = document_rows(pandas.read_parquet(path))
+    assert (row["tags"], row["dose"], row["took"]) == (["x", "y"], 1.5, "0 days 02:00:00")
+    (row,) = document_rows(polars.read_parquet(path))
+    assert (row["tags"], row["dose"], row["took"]) == (["x", "y"], 1.5, "2:00:00")
 
 
 def test_a_frame_is_searchable(tmp_path: Path) -> None:
@@ -106,6 +156,8 @@ def test_documents_are_deleted_by_id(workspace: Workspace) -> None:
         workspace.delete("a")
     with pytest.raises(UsageError, match="is text, not int"):
         workspace.delete([1])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="is text, not int"):
+        workspace.delete(1)  # type: ignore[arg-type]
 
 
 def test_what_json_cannot_say_is_refused_by_its_place(workspace: Workspace) -> None:

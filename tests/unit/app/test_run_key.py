@@ -67,6 +67,8 @@ ELSEWHERE = {
     "graph_from", "engine", "opensearch_url", "opensearch_prefix", "opensearch_shards",
     # counts with an answerer that is an address (test_the_prompt_and_model_of_a_service)
     "answer_model",
+    # count where a run is judged: they are parts of the judge's name (unit/judges)
+    "judge", "judge_model", "judge_prompts",
 }  # fmt: skip
 NO_ANSWER = {
     # where things are, and who may reach them
@@ -78,6 +80,7 @@ NO_ANSWER = {
     "pushgateway",
     # how fast, how often and how much at a time; an evaluation is patient, and what fails or is
     # late is never taken for an answer
+    "judge_key_variable", "judge_seconds", "judge_concurrency",
     "threads", "component_timeout_ms", "rerank_timeout_ms", "answer_seconds", "search_slots",
     "search_queue", "evaluation_slots", "rate_limit", "request_seconds", "shutdown_seconds",
     "schedule",

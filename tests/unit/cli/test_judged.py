@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -201,3 +202,44 @@ def test_a_rag_of_ones_own_is_stored_judged_and_compared(
     assert flipped[0]["after"]["label"] == "contradicted"
     assert run(["eval", "compare", "good-rag", "bad-rag"]) == 0
     assert "Claims that changed (1 flipped)" in capsys.readouterr().out
+
+
+def graded_by(path: Path, label_of: Any) -> Path:
+    """The sheet with labels filled in."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0].keys())
+        table.writeheader()
+        table.writerows({**row, "label": label_of(row["claim"])} for row in rows)
+    return path
+
+
+def test_a_judge_that_people_disagree_with_decides_no_gate(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = write_rag(tmp_path, "judged_rag", 5)
+    command = ["eval", "run", "-t", "rag.yaml", "--system", spec, "--judge", "words"]
+    assert run([*command, "--tag", "baseline"]) == 0
+    gate = ["eval", "gate", "--baseline", "baseline", "--limit", "Faithfulness=5%"]
+    assert run(gate) == 0
+    assert "nobody has compared the judge" in " ".join("".join(capsys.readouterr()).split())
+
+    sheet = tmp_path / "claims.csv"
+    assert run(["judge", "sheet", "baseline", "--out", str(sheet)]) == 0
+    assert "supported" not in sheet.read_text("utf-8")  # people do not see what the judge said
+    graded_by(sheet, lambda claim: "supported" if "Headache" not in claim else "unsupported")
+    capsys.readouterr()
+    assert run(["judge", "grade", "baseline", str(sheet), "--by", "anna", "--json"]) == 0
+    found = said(capsys)
+    assert found["kappa"] == 1.0
+    assert found["confusion"] == [[2, 0], [0, 1]]
+    assert found["passed"]
+    assert run(gate) == 0
+    assert "nobody has compared" not in "".join(capsys.readouterr())
+
+    graded_by(sheet, lambda claim: "supported" if "Headache" in claim else "unsupported")
+    assert run(["judge", "grade", "baseline", str(sheet), "--by", "anna"]) == 0
+    assert "decides no gate" in " ".join(capsys.readouterr().out.split())
+    assert run(gate) == 3
+    assert "does not exceed 0.6" in capsys.readouterr().err

@@ -1,90 +1,48 @@
-"""A service of vectors and scores on this machine: real HTTP, in each form that is spoken."""
+"""A service of vectors and scores on this machine, in each form that is spoken."""
 
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeAlias
+from typing import Any
 
 from assay.testing.encoders import HashingDense
+from tests.unit.scripted_service import Reply, ScriptedService, fails
 
-Failure: TypeAlias = tuple[int, dict[str, str], bytes]
+__all__ = ["ModelService", "fails", "says"]
 
 
-class ModelService:
-    """Vectors by hashed words, scores by shared words; ``failures`` are replied first, in turn."""
+class ModelService(ScriptedService):
+    """Vectors by hashed words, scores by shared words."""
 
-    def __init__(self, *failures: Failure, dimension: int = 64) -> None:
-        self.failures = list(failures)
-        self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+    def __init__(self, *replies: Reply, dimension: int = 64) -> None:
+        super().__init__(*replies)
         self.dimension = dimension
-        outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.requests.append((self.path, dict(self.headers), body))
-                if outer.failures:
-                    status, headers, data = outer.failures.pop(0)
-                else:
-                    status, headers, data = 200, {"x-compute-tokens": "5"}, outer.reply(body)
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-
-    def reply(self, body: dict[str, Any]) -> bytes:
+    def usual(self, body: dict[str, Any]) -> Reply:
         """What a service says to this request; entries come in another order than asked."""
+        return Reply(200, {"x-compute-tokens": "5"}, json.dumps(self._answer(body)).encode())
+
+    def _answer(self, body: dict[str, Any]) -> Any:
         if "input" in body:
             rows = self._rows(body["input"])
             data = [{"index": at, "embedding": row} for at, row in enumerate(rows)][::-1]
             tokens = sum(len(text.split()) for text in body["input"])
-            return json.dumps({"data": data, "usage": {"total_tokens": tokens}}).encode()
+            return {"data": data, "usage": {"total_tokens": tokens}}
         if "inputs" in body:
-            return json.dumps(self._rows(body["inputs"])).encode()
+            return self._rows(body["inputs"])
         texts = body.get("documents", body.get("texts", []))
         wanted = set(body["query"].split())
         name = "relevance_score" if "documents" in body else "score"
         scored = [{"index": at, name: len(wanted & {*t.split()})} for at, t in enumerate(texts)]
         scored.sort(key=lambda row: -row[name])
-        return json.dumps({"results": scored} if "documents" in body else scored).encode()
+        return {"results": scored} if "documents" in body else scored
 
     def _rows(self, texts: list[str]) -> list[list[float]]:
         rows = 3 * HashingDense().encode(texts, "passage")  # not of unit length
         rows[:, 0] += self.dimension < rows.shape[1]  # what is left is not all zeros
         return [[float(x) for x in row[: self.dimension]] for row in rows]
 
-    @property
-    def url(self) -> str:
-        """The address of the service."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def __enter__(self) -> ModelService:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-
-def fails(status: int, retry_after: str | None = None) -> Failure:
-    """A failure, with the wait that it asks for."""
-    headers = {} if retry_after is None else {"Retry-After": retry_after}
-    return status, headers, b'{"error": "no luck"}'
-
-
-def says(text: str) -> Failure:
+def says(text: str) -> Reply:
     """A reply of that text."""
-    return 200, {}, text.encode()
+    return Reply(200, {}, text.encode())

@@ -17,6 +17,7 @@ from assay.encode.shelf import Shelf
 from assay.errors import LimitError, ModelServiceError, UsageError
 from assay.testing.encoders import HashingDense
 from tests.unit.encode.model_service import ModelService, fails, says
+from tests.unit.scripted_service import Reply
 
 TEXTS = [f"aspirin text {at}" for at in range(150)]
 
@@ -117,7 +118,7 @@ def test_a_key_that_a_service_repeats_is_not_shown(
     key = "sk-" + 40 * "secret"
     monkeypatch.setenv("THE_KEY", key)
     body = f"Incorrect API key provided: {key}. You can find yours elsewhere."
-    with ModelService(*[(status, {}, body.encode())] * 9) as server:
+    with ModelService(*[Reply(status, {}, body.encode())] * 9) as server:
         encoder = ServiceDense(read_address(f"http+openai:{server.url}#small"), "THE_KEY")
         with pytest.raises(ModelServiceError) as caught:
             encoder.encode(["x"], "query")

@@ -133,11 +133,7 @@ class Computed:
 def computed(state: Floats, ids: list[int], depth: int) -> Computed:
     """The vector of a text and the weight of every term, token by token."""
     words = state["body.words.weight"].astype(np.float64)
-    hidden = _norm(state, "body.norm", words[ids] + state["body.places.weight"][: len(ids)], 1e-12)
-    for at in range(depth):
-        short = depth == 6 and at >= 3
-        name = f"body.short.{at - 3}." if short else f"body.layers.{at}."
-        hidden = _layer(state, name, hidden)
+    hidden = states(state, words[ids], depth)
     head = f"heads.{(6, 12).index(depth)}."
     dense = state[f"{head}dense.weight"] @ (hidden.mean(axis=0) if depth == 6 else hidden[0])
     turned = _norm(state, f"{head}norm", _gelu(_linear(state, f"{head}turn", hidden)), 1e-5)
@@ -154,6 +150,17 @@ def computed(state: Floats, ids: list[int], depth: int) -> Computed:
     for term in state["expansions"]:
         best[term] = max(best[term], max(turned[at] @ words[term] for at in speaking) + bias[term])
     return Computed(dense / np.linalg.norm(dense), np.log1p(np.maximum(best, 0)))
+
+
+def states(state: Floats, words: NDArray[np.float64], depth: int = LAYERS) -> NDArray[np.float64]:
+    """The states of all tokens after the last layer."""
+    places = state["body.places.weight"][: len(words)]
+    hidden = _norm(state, "body.norm", words + places, 1e-12)
+    for at in range(depth):
+        short = depth == 6 and at >= 3
+        name = f"body.short.{at - 3}." if short else f"body.layers.{at}."
+        hidden = _layer(state, name, hidden)
+    return hidden
 
 
 def _layer(state: Floats, name: str, hidden: NDArray[np.float64]) -> NDArray[np.float64]:

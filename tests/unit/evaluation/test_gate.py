@@ -375,7 +375,7 @@ def test_non_inferiority_without_values_of_queries_says_what_to_do(tmp_path: Pat
     rates = side_of_run(run, parse_measures("Recall@10 EmptyResultRate"))
     limit = measure_limit("EmptyResultRate=0.02")
     (check,) = gate(rates, rates, [limit], non_inferiority=True).checks
-    assert "without non-inferiority" in check.sentence
+    assert check.outcome is GateOutcome.PASSED  # single answers have values, too
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,28 @@ def test_a_service_that_is_busy_is_asked_again(service: tuple[str, type[Service]
 
 
 @pytest.mark.slow
+def test_no_key_is_in_an_error_or_a_configuration(
+    service: tuple[str, type[Service]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, kind = service
+    monkeypatch.setenv("SEARCH_TOKEN", "fr0m-environment")
+    secrets = ("pa55word", "query-s3cret", "fr0m-environment", "wr1tten-down", "p@r4m")
+    kind.status, kind.answer = 401, {"detail": f"refused: {' '.join(secrets)}"}
+    address = f"{url.replace('://', '://me:pa55word@')}?api_key=query-s3cret"
+    mapping = HttpMapping(
+        headers={"Authorization": "Bearer ${SEARCH_TOKEN}", "X-Api-Key": "wr1tten-down"},
+        params={"q": "{query_text}", "access_token": "p@r4m"},
+    )
+    for status, place in ((401, address), (503, address), (200, "http://me:pa55word@127.0.0.1:1/")):
+        kind.status = status
+        system = http_system(place, mapping)
+        error = evaluate(system).outcomes[0].error or ""
+        assert ("HTTP" in error) or ("Connect" in error), error
+        kept = f"{error} {json.dumps(dict(system.config))}"
+        assert [one for one in secrets if one in kept] == []
+
+
+@pytest.mark.slow
 def test_what_goes_wrong_over_http_is_an_error_of_its_query(
     service: tuple[str, type[Service]],
 ) -> None:

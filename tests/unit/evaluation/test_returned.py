@@ -356,3 +356,35 @@ def test_an_answer_that_lacks_shards_is_not_taken_for_whole(
         as_outcome("q", {**whole, **lacking})
     with pytest.raises(UnreachableError, match=said):
         read_answer(json.dumps({**whole, **lacking}).encode(), mapping)
+
+
+@pytest.mark.parametrize(
+    "made", ["5396a3c6-54df-47d0-957f-cad10e0b26b1", "5396a3c654df47d0957fcad10e0b26b1", "ab" * 32]
+)
+def test_an_id_that_a_library_made_up_gives_way_to_the_owners(made: str) -> None:
+    own = [{"id": made, "metadata": {"id": "b"}}]
+    assert assay.evaluate(lambda text: own, SET, "MRR")["MRR"] == 1.0
+    chunk = {"id": made, "metadata": {"doc_id": "b"}}
+    outcome = assay.evaluate(lambda text: [chunk], SET, "MRR").outcomes[0]
+    assert (outcome.results[0].chunk_id, outcome.results[0].doc_id) == (made, "b")
+    plain = [{"id": "x", "metadata": {"id": "b"}}]
+    assert assay.evaluate(lambda text: plain, SET, "MRR")["MRR"] == 0.0
+
+
+def test_ids_of_the_field_are_read() -> None:
+    assert assay.evaluate(lambda text: [{"pmid": "b"}], SET, "MRR")["MRR"] == 1.0
+    inner = assay.system(lambda text: [{"id": "x", "meta": {"id": "b"}}], id_field="meta.id")
+    assert assay.evaluate(inner, SET, "MRR")["MRR"] == 1.0
+
+
+def by_k(query: str, k: int) -> list[str]:
+    return ["b"] * min(k, 1)
+
+
+def by_limit(query: str, *, limit: int) -> list[str]:
+    return ["b"] * min(limit, 1)
+
+
+@pytest.mark.parametrize("search", [by_k, by_limit, lambda text, top_k, /: ["b"][:top_k]])
+def test_a_function_that_must_know_how_many_is_told(search: Callable[..., list[str]]) -> None:
+    assert assay.evaluate(search, SET, "MRR")["MRR"] == 1.0

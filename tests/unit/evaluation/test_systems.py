@@ -167,8 +167,8 @@ def test_a_vector_store_of_langchain() -> None:
 
     store = InMemoryVectorStore(Words())
     papers = {"d1": "itching", "d2": "a fever"}
-    store.add([Document(text, metadata={"pmid": one}) for one, text in papers.items()])
-    assert measured(assay.system(store, id_field="pmid")) == 1.0
+    store.add_documents([Document(text, metadata={"pmid": one}) for one, text in papers.items()])
+    assert measured(assay.system(store, id_field="pmid")) == measured(store) == 1.0
     assert len(asked(store, 1)("itch")) == 1
 
 

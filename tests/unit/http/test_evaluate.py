@@ -45,6 +45,19 @@ def test_an_uploaded_test_set_is_answered_with_its_metrics(small: TestClient) ->
     assert not answer["warnings"]
 
 
+def test_answers_are_judged_by_what_the_service_offers(small: TestClient) -> None:
+    answer = evaluated(small, judge="words")
+    assert "faithfulness" in answer["metrics"]
+    assert small.get(f"/v1/runs/{answer['run_id']}").json()["config"]["judge"].startswith("words(")
+
+
+@pytest.mark.parametrize("judge", ["os:system", "http://169.254.169.254/v1", "no such judge"])
+def test_no_caller_names_code_or_an_address_as_a_judge(small: TestClient, judge: str) -> None:
+    response = small.post("/v1/evaluate", json=TEST_SET, params={"judge": judge})
+    assert_problem(response, 400, "usage")
+    assert "is not one that this service offers" in response.json()["detail"]
+
+
 def test_judged_ids_that_are_not_in_the_index_are_named(small: TestClient) -> None:
     query = {"query_id": "q", "query_text": "heart", "relevant_docs": [{"doc_id": "x", "grade": 1}]}
     said = evaluated(small, {"name": "t", "version": "v1", "queries": [query]})["warnings"]

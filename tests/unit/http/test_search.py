@@ -185,6 +185,24 @@ def test_a_request_says_how_deep_and_how_long_it_is_reranked(small: TestClient, 
     assert "more than the 30000 of a whole request" in late.json()["detail"]
 
 
+def test_the_reranker_that_ships_counts_a_share_or_alone(small: TestClient) -> None:
+    asked = {"q": "headache", "rerank": "true", "rerank_timeout_ms": "30000"}
+    body = search(small, **asked)
+    assert (body["reranked"], body["reranker_model"]) == (True, "assay-bio-rerank")
+    scores = [hit["score"] for hit in body["results"]]
+    assert len(scores) > 1
+    assert scores == sorted(scores, reverse=True)
+    assert all(hit["reranker_share"] == 0.4 for hit in body["results"])
+    assert all(0 < hit["component_scores"]["reranker"] < 1 for hit in body["results"])
+    alone = search(small, **asked, rerank_share="1")["results"]
+    assert all(hit["score"] == hit["component_scores"]["reranker"] for hit in alone)
+    before = search(small, **asked, rerank_share="0")["results"]
+    plain = search(small, q="headache")["results"]
+    assert [hit["chunk_id"] for hit in before] == [hit["chunk_id"] for hit in plain]
+    refused = small.get("/v1/search", params={**asked, "rerank_share": "1.5"})
+    assert_problem(refused, 422)
+
+
 @pytest.mark.req("R10")
 def test_reranking_without_a_gpu_falls_back(small: TestClient) -> None:
     body = search(small, q="headache", rerank="true", reranker="bge-reranker-base")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.unit.http.conftest import assert_problem
+from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.small import TEST_SET
 
 pytestmark = pytest.mark.slow
@@ -101,14 +102,16 @@ def test_step_2_retrieval_in_batches(small: TestClient) -> None:
 
 
 @pytest.mark.req("W2", "R10")
-def test_a_batch_says_why_it_is_degraded(small: TestClient) -> None:
+def test_a_batch_says_why_it_is_degraded(make_service: MakeService, home: Path) -> None:
     queries = [{"query_id": "q1", "query_text": "headache"}]
-    (found,) = post(small, "retrieval/batch", {"queries": queries, "config": {"rerank": True}})
+    missing = "ms-marco-minilm-l12-v2"
+    with client_of(make_service(home=home, reranker=missing, models=home / "none")) as small:
+        (found,) = post(small, "retrieval/batch", {"queries": queries, "config": {"rerank": True}})
+        (plain,) = post(small, "retrieval/batch", {"queries": queries})
     assert found["degraded"] is True
     assert found["reranked"] is False
     assert found["reranker_error"]
     assert any("rerank" in line for line in found["warnings"])
-    (plain,) = post(small, "retrieval/batch", {"queries": queries})
     assert (plain["degraded"], plain["reranker_error"], plain["warnings"]) == (False, None, [])
 
 
@@ -195,6 +198,31 @@ def test_means_are_of_unrounded_values(small: TestClient, segments: bool) -> Non
     assert patient["PATIENT"]["recall_at_3"] == 0.6667
     if segments:
         assert overall["mean_average_precision"] == 0.6667
+
+
+ROWS = b"query,docid,rating\nheadache,d1,2\nheadache,d2,0\nitch,d2,1\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("text/csv", ROWS),
+        ("text/tab-separated-values", ROWS.replace(b",", b"\t")),
+        ("application/x-ndjson",
+         b'{"query": "headache", "relevant": ["d1"]}\n{"query": "itch", "relevant": ["d2"]}\n'),
+    ],
+)  # fmt: skip
+def test_a_table_of_queries_is_a_test_set(small: TestClient, kind: str, body: bytes) -> None:
+    """As the command takes it: Quepid's exports, tables and JSON lines."""
+    name = kind.rpartition("/")[2]
+    headers = {"content-type": kind}
+    stored = small.post(f"/v1/testsets?name={name}", content=body, headers=headers)
+    assert (stored.status_code, stored.json()["queries"]) == (201, 2), stored.text
+    assert small.get(f"/v1/testsets/{name}").json()["queries"][1]["query_text"] == "itch"
+    checked = small.post("/v1/testsets/validate", content=body, headers=headers).json()
+    assert (checked["sound"], checked["form"]) == (True, "rows")
+    ran = small.post("/v1/evaluate?components=bm25", content=body, headers=headers)
+    assert ran.status_code in (200, 202), ran.text
 
 
 def test_a_value_that_was_not_computed_from_the_segments_is_kept(small: TestClient) -> None:

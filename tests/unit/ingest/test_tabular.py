@@ -10,7 +10,7 @@ import pytest
 
 from assay.errors import DuplicateError, FormatError, InputError
 from assay.ingest import detect, read_documents, tabular
-from assay.ingest.watch import Progress
+from assay.ingest.watch import Columns, Progress
 from assay.model.document import Document
 
 
@@ -176,6 +176,13 @@ def test_cells_of_digits_are_texts_titles_and_ids(tmp_path: Path) -> None:
     polars.DataFrame({"pmid": [61.0, None], "text": ["x", "y"]}).head(1).write_parquet(path)
     (document,) = read(path)
     assert (document.doc_id, document.metadata["identifiers"]) == ("61", ("61",))
+
+
+def test_braces_in_a_name_are_no_format(tmp_path: Path) -> None:
+    path = table(tmp_path, "pmid,ab{stract},text\n1,x,Itch\n")
+    assert told(path) == [f"{path}: the id is pmid, the text text; other fields are metadata"]
+    (document,) = read_documents(path, columns=Columns("pmid", ("ab{stract}",)))
+    assert document.document.text == "x"
 
 
 def test_utf_16_is_told(tmp_path: Path) -> None:

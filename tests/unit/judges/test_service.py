@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,8 +21,8 @@ CLAIMS = [f"The dose of examplol in renal impairment is {n} mg." for n in (5, 6,
 TASKS = [JudgeTask(TaskKind.SUPPORT, claim, PASSAGE) for claim in CLAIMS]
 
 
-def judge_of(server: JudgeServer, **options: Any) -> ServiceJudge:
-    return ServiceJudge(ChatModel(server.url, "tiny"), **options)
+def judge_of(server: JudgeServer, concurrency: int = 4) -> ServiceJudge:
+    return ServiceJudge(ChatModel(server.url, "tiny"), concurrency=concurrency)
 
 
 def test_opinions_tokens_and_cost_come_back() -> None:

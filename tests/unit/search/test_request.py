@@ -83,6 +83,7 @@ def searches(draw: st.DrawFn) -> SearchOptions:
         rerank=draw(st.booleans()),
         rerank_depth=draw(st.sampled_from([None, 7])),
         reranker=draw(st.sampled_from(["own/model", "ms-marco-minilm-l12-v2"])),
+        rerank_share=draw(st.sampled_from([None, 0.0, 0.4, 1.0])),
         component_timeout_ms=draw(st.sampled_from([0.5, 300.0, 60_000.0])),
         rerank_timeout_ms=draw(st.sampled_from([None, 250.0])),
         filters=Filters(

@@ -37,9 +37,15 @@ from typing import Any
 from assay import limits
 from assay.errors import ConfigError, InputError, UnreachableError
 from assay.evaluation.returned import require_whole
-from assay.evaluation.templates import check_names, filled, require_variables
+from assay.evaluation.templates import check_names, filled, require_variables, variable_values
 from assay.model.ranking import RankBy
-from assay.model.secrets_of import hidden_address, hidden_values
+from assay.model.secrets_of import (
+    hidden_address,
+    hidden_values,
+    secrets_of_address,
+    secrets_of_values,
+    without_secrets,
+)
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.strict_json import values as json_values
@@ -107,9 +113,23 @@ def http_system(url: str, mapping: HttpMapping | None = None, *, k: int = 100) -
 
     mapping = mapping or HttpMapping()
     require_variables([mapping.headers, mapping.params, mapping.body])
+    secrets = {
+        *secrets_of_address(url),
+        *secrets_of_values([mapping.headers, mapping.params, mapping.body]),
+        *variable_values([mapping.headers, mapping.params, mapping.body]),
+    }
     client = httpx2.Client(timeout=mapping.timeout_s, follow_redirects=False)
 
     def answer(query: GoldenQuery) -> dict[str, Any]:
+        try:
+            return asked(query)
+        except httpx2.InvalidURL as problem:
+            raise InputError(without_secrets(str(problem), secrets)) from None
+        except httpx2.HTTPError as problem:
+            said = without_secrets(f"{type(problem).__name__}: {problem}", secrets)
+            raise UnreachableError(said) from None
+
+    def asked(query: GoldenQuery) -> dict[str, Any]:
         known = _known(query, k)
         params = _with_values(filled(mapping.params, known))
         body = None if mapping.body is None else filled(mapping.body, known)
@@ -125,7 +145,8 @@ def http_system(url: str, mapping: HttpMapping | None = None, *, k: int = 100) -
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"no whole answer within {mapping.timeout_s:g} s")
         if not response.is_success:
-            text = data[:SHOWN_ERROR].decode(errors="replace")
+            whole = data[: SHOWN_ERROR * 10].decode(errors="replace")
+            text = without_secrets(whole, secrets)[:SHOWN_ERROR]
             if response.status_code in BUSY:
                 raise UnreachableError(
                     f"HTTP {response.status_code}: {text}",

@@ -30,6 +30,8 @@ RECENT = 0.05
 """The weight of the newest duration in the typical one."""
 
 
+payer: ContextVar[str] = ContextVar("payer", default="")
+"""Whose request this is, who pays for what is computed."""
 _begun: ContextVar[list[Future[Any]] | None] = ContextVar("begun", default=None)
 
 
@@ -262,3 +264,9 @@ class RateLimiter:
         if len(self._buckets) > self._capacity:
             self._buckets.popitem(last=False)
         return 0.0 if allowed else (wanted - tokens) / self._rate
+
+    def charge(self, caller: str, amount: float) -> None:
+        """Take tokens for what was done already; whoever has none left is in debt."""
+        if self._rate and not self.wait_for(caller, 0.0):
+            tokens, then = self._buckets[caller]
+            self._buckets[caller] = (tokens - amount, then)

@@ -19,11 +19,13 @@ _PORT = re.compile(r":[0-9]{1,5}$")
 _JSON = re.compile(r"application/(json|[a-z.+-]+\+json)\s*(;.*)?", re.IGNORECASE)
 _FORM = "application/x-www-form-urlencoded"
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_QUERIES = (
+    "application/yaml", "text/yaml", "text/csv", "text/tab-separated-values",
+    "application/x-ndjson", "application/vnd.apache.parquet",
+)  # fmt: skip
 OTHER_BODIES = {
     "/v1/documents": ("application/x-ndjson", "text/plain", "text/markdown"),
-    "/v1/testsets": ("application/yaml", "text/yaml"),
-    "/v1/testsets/validate": ("application/yaml", "text/yaml"),
-    "/v1/evaluate": ("application/yaml", "text/yaml"),
+    **dict.fromkeys(("/v1/testsets", "/v1/testsets/validate", "/v1/evaluate"), _QUERIES),
 }
 """Paths that take something other than JSON."""
 

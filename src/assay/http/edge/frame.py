@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from assay import limits
 from assay.errors import AssayError
 from assay.http.edge import problems
-from assay.http.edge.admission import FullError, RateLimiter
+from assay.http.edge.admission import FullError, RateLimiter, payer
 from assay.http.edge.auth import unknown_caller
 from assay.http.edge.entrance import refusal
 from assay.http.edge.exchange import Exchange
@@ -121,6 +121,7 @@ class Frame:
         inbound = Inbound(receive, exchange, task.cancel, most)
         async with AsyncExitStack() as stack:
             stack.callback(inbound.close)
+            stack.callback(payer.reset, payer.set(caller))
             seconds = service.settings.request_seconds
             clock = await stack.enter_async_context(asyncio.timeout(seconds))
             with self._body_of(caller):

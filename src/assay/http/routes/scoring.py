@@ -62,8 +62,9 @@ async def score_runs(body: ScoreRequest, service: ServiceOf, caller: Reader) -> 
     Without `compare` they are only scored.
     """
     request = _request(body)
-    service.spend(caller.name, check_cost(request.seconds(service.settings)))
-    return JSONResponse(await service.work(lambda: _scored(service, body, request)))
+    cost = check_cost(request.seconds(service.settings))
+    service.spend(caller.name, cost)
+    return JSONResponse(await service.work(lambda: _scored(service, body, request), paid=cost))
 
 
 @router.post(
@@ -97,7 +98,8 @@ async def classify_decisions(
             body.measures,
             clusters=body.clusters,
             statistics=statistics,
-        )
+        ),
+        paid=cost,
     )
     return JSONResponse(decisions.to_dict())
 

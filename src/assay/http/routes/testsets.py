@@ -74,11 +74,21 @@ async def list_sets(service: ServiceOf, caller: Reader) -> JSONResponse:
     responses={**answers(testsets.StoredSet, 201), **refusals(409)},
     openapi_extra=UPLOAD,
 )
-async def store_set(request: Request, service: ServiceOf, caller: Evaluator) -> JSONResponse:
-    """Store a test set under its own name: YAML or JSON, in any form that assay reads."""
+async def store_set(
+    request: Request,
+    service: ServiceOf,
+    caller: Evaluator,
+    name: Annotated[Id | None, Query(description="Its name; by default its own.")] = None,
+    version: Annotated[Id | None, Query(description="Its version; by default its own.")] = None,
+) -> JSONResponse:
+    """Store a test set: YAML, JSON, JSON lines, CSV, TSV or parquet, in any form that assay reads.
+
+    A table of queries and judgments (Quepid, ragas, your own) has no name: give one.
+    """
     del caller
     body = await request.body()
-    stored = await service.work(lambda: testsets.upload(service.workspace.layout, body))
+    layout = service.workspace.layout
+    stored = await service.work(lambda: testsets.upload(layout, body, name=name, version=version))
     return JSONResponse(encode(stored), 201, {"location": f"/v1/testsets/{stored.name}"})
 
 
@@ -101,7 +111,8 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
     """Check a test set without storing it; every problem is listed."""
     del caller
     body = await request.body()
-    is_json = "json" in request.headers.get("content-type", "")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_json = kind == "application/json" or kind.endswith("+json")
     if is_json and not isinstance(await request.json(), (dict, list)):
         raise ProblemError(422, "invalid", "a test set is an object or a list")
     reading = await service.work(lambda: testsets.read_upload(body))

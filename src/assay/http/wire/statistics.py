@@ -71,11 +71,16 @@ def check_drawn(rows: int, resamples: int, most: int = MOST_OF_JOB) -> None:
 def check_cost(seconds: float) -> float:
     """The seconds of a core that a request is estimated to take, where it may."""
     if seconds > MOST_SECONDS:
-        raise InputError(
-            f"this would take about {seconds:,.0f} s, and a request may take {MOST_SECONDS:.0f} s",
-            hint="ask for fewer resamples, measures or runs, or compare: false",
-        )
+        raise too_costly(seconds)
     return seconds
+
+
+def too_costly(seconds: float) -> InputError:
+    """What is said of a request that takes too long, as estimated or as it turned out."""
+    return InputError(
+        f"this would take about {seconds:,.0f} s, and a request may take {MOST_SECONDS:.0f} s",
+        hint="ask for fewer resamples, measures or runs, or compare: false",
+    )
 
 
 MeasureList = Annotated[list[MeasureText], Field(max_length=50)]

@@ -88,7 +88,7 @@ def test_a_configuration_becomes_a_side_of_an_ab_test(pages: TestClient, home: P
         "group_by": "chunk",
         "collapse": False,
         "rerank": False,
-        "reranker": "BAAI/bge-reranker-base",
+        "reranker": "assay-bio-rerank",
     }
     assert pages.post("/ui/save-configuration", content=body, headers=FORM).status_code == 200
     other = urlencode({"address": "/search?rrf_k=5", "name": "words"})

@@ -1,0 +1,265 @@
+"""How far does a judge agree with people, and what is the measure if both are counted?
+
+People grade claims of some answers, drawn at random, as the judge did: is the claim supported by
+what the answer cites? Agreement is Cohen's kappa of "supported" against the rest, its interval by
+resampling whole answers. A judge whose kappa does not exceed 0.6 decides no gate. The faithfulness
+of all answers is estimated from both (``stats/prediction_powered.py``), with answers as items.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.errors import AgreementError, UsageError
+from assay.evaluation.scores import ends, rounded, shown
+from assay.evaluation.stored_run import StoredRun
+from assay.model.judges import JudgedClaim, Support
+from assay.model.runs import RunInfo
+from assay.model.tabular import Records, Tabular
+from assay.stats.interval import Interval
+from assay.stats.kappa import Kappa, cohen_kappa, kappa_by_cluster
+from assay.stats.prediction_powered import PredictionPowered, prediction_powered_mean
+
+FLOOR = 0.6
+"""Kappa that a judge must exceed to decide a gate, as two annotators must (SPEC section 4)."""
+KEY = "judge_quality"
+"""Where a run's aggregate keeps what is known of its judge."""
+LABELS = ("supported", "not supported")
+SAMPLE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim for people to grade: the question, the claim, and the passages that are cited."""
+
+    key: str
+    query_id: str
+    query_type: str
+    question: str
+    claim: JudgedClaim
+    passages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeQuality(Tabular):
+    """Agreement over all claims that people graded, and by type of query.
+
+    ``faithfulness`` joins labels of people, over ``answers`` that they graded whole, with those of
+    the judge over all others.
+    """
+
+    run_id: str
+    judge: str
+    people: tuple[str, ...]
+    kappa: Kappa
+    interval: Interval
+    by_type: Mapping[str, Kappa]
+    faithfulness: PredictionPowered
+    claims: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether the judge may decide a gate."""
+        return self.kappa.value is not None and self.kappa.value > FLOOR
+
+    @property
+    def verdict(self) -> str:
+        """The same in words."""
+        if self.kappa.value is None:
+            return f"kappa is undefined ({self.kappa.reason}): the judge decides no gate"
+        if self.passed:
+            return f"kappa {self.kappa.value:.4f} exceeds {FLOOR}: the judge may decide a gate"
+        return f"kappa {self.kappa.value:.4f} does not exceed {FLOOR}: the judge decides no gate"
+
+    def records(self) -> Records:
+        """A row for all claims, and for each type of query."""
+        rows = [_row("all", self.kappa), *(_row(*one) for one in self.by_type.items())]
+        return Records.of(rows, f"{self.judge} against people", (self.verdict, *self.notes))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people and judge say of the faithfulness of all answers."""
+        found = self.faithfulness
+        if found.mean is None:
+            return (f"Faithfulness by people and judge: {found.reason}",)
+        level = f"{found.interval.level:.0%}"
+        saved = f"; {found.saved} human grades saved" if found.saved else ""
+        return (
+            f"Faithfulness by people and judge {shown(found.mean)}, {level} CI "
+            f"{_between(found.interval)}{saved}",
+            f"by people alone {shown(found.labelled)} {_between(found.labelled_interval)} "
+            f"({found.n} answers); by the judge alone {shown(found.predicted)}, off by "
+            f"{shown(found.bias)}",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        found = self.faithfulness
+        return {
+            "run_id": self.run_id,
+            "judge": self.judge,
+            "people": list(self.people),
+            "claims": self.claims,
+            "kappa": rounded(self.kappa.value),
+            "ci": ends(self.interval),
+            "reason": self.kappa.reason,
+            "agreement": rounded(self.kappa.agreement),
+            "labels": list(LABELS),
+            "confusion": [list(row) for row in self.kappa.confusion],
+            "by_query_type": {name: _row(name, one) for name, one in self.by_type.items()},
+            "floor": FLOOR,
+            "passed": self.passed,
+            "verdict": self.verdict,
+            "faithfulness": {
+                "value": rounded(found.mean),
+                "ci": ends(found.interval),
+                "people_alone": rounded(found.labelled),
+                "people_alone_ci": ends(found.labelled_interval),
+                "judge_alone": rounded(found.predicted),
+                "bias": rounded(found.bias),
+                "graded_answers": found.n,
+                "other_answers": found.unlabelled,
+                "grades_saved": found.saved,
+                "reason": found.reason or found.interval.reason,
+            },
+        }
+
+
+def _row(name: str, kappa: Kappa) -> dict[str, Any]:
+    return {
+        "query_type": name,
+        "kappa": rounded(kappa.value),
+        "agreement": rounded(kappa.agreement),
+        "n": kappa.n,
+        "reason": kappa.reason,
+    }
+
+
+def _between(interval: Interval) -> str:
+    if interval.low is None or interval.high is None:
+        return "—"
+    return f"[{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def claim_rows(run: StoredRun) -> list[ClaimRow]:
+    """Every claim of a judged run whose cited passages are known; held-out queries stay out."""
+    hidden = run.test_set.held_out_ids
+    return [row for row in _rows(run) if row.query_id not in hidden]
+
+
+def _rows(run: StoredRun) -> Iterator[ClaimRow]:
+    if not any(outcome.judged is not None for outcome in run.outcomes):
+        raise UsageError(f"{run.name} has no judged answers", hint="assay eval run --judge NAME")
+    for outcome in run.outcomes:
+        query = run.test_set.by_id.get(outcome.query_id)
+        if outcome.judged is None or query is None:
+            continue
+        for claim in outcome.judged.claims:
+            texts = tuple(outcome.passages[one] for one in claim.opinions)
+            key = claim_key(query.query_text, claim.text, texts)
+            kind = str(query.query_type or "")
+            yield ClaimRow(key, query.query_id, kind, query.query_text, claim, texts)
+
+
+def claim_key(question: str, claim: str, passages: Sequence[str]) -> str:
+    """The same for the same claim beside the same passages, in whichever run it stands."""
+    content = json.dumps([question, claim, sorted(passages)])
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def sampled(rows: Sequence[ClaimRow], answers: int, seed: int) -> list[ClaimRow]:
+    """The claims of some answers, drawn at random; answers stay whole."""
+    names = list(dict.fromkeys(row.query_id for row in rows))
+    drawn = np.random.default_rng(seed).permutation(len(names))[:answers]
+    chosen = {names[at] for at in drawn.tolist()}
+    return [row for row in rows if row.query_id in chosen]
+
+
+def judge_quality(run: StoredRun, grades: Mapping[str, Mapping[str, Support]]) -> JudgeQuality:
+    """How far the judge of a run agrees with people; ``grades`` by claim and person."""
+    rows = claim_rows(run)
+    said = {row.key: label for row in rows if (label := _majority(grades.get(row.key, {})))}
+    graded = [row for row in rows if row.key in said]
+    people = [_label(said[row.key] is Support.SUPPORTED) for row in graded]
+    judge = [_label(row.claim.supported) for row in graded]
+    kinds = sorted({row.query_type for row in graded if row.query_type})
+    answers: dict[str, list[ClaimRow]] = {}
+    for row in rows:
+        answers.setdefault(row.query_id, []).append(row)
+    whole = [part for part in answers.values() if all(row.key in said for row in part)]
+    others = [part for part in answers.values() if not all(row.key in said for row in part)]
+    return JudgeQuality(
+        run_id=run.info.run_id,
+        judge=str(run.info.config.get("judge", "")),
+        people=tuple(sorted({name for row in graded for name in grades[row.key]})),
+        kappa=cohen_kappa(people, judge, categories=LABELS),
+        interval=kappa_by_cluster(
+            people, judge, [row.query_id for row in graded], categories=LABELS
+        ),
+        by_type={kind: _kappa_of(graded, said, kind) for kind in kinds},
+        faithfulness=prediction_powered_mean(
+            [_share([said[row.key] is Support.SUPPORTED for row in part]) for part in whole],
+            [_share([row.claim.supported for row in part]) for part in whole],
+            [_share([row.claim.supported for row in part]) for part in others],
+        ),
+        claims=len(graded),
+    )
+
+
+def require_agreement(sides: Sequence[RunInfo], measures: Sequence[str]) -> list[str]:
+    """Refuse a gate on a judge that people disagree with; say where nobody has looked.
+
+    ``measures`` are those of the gate that a judge makes.
+    """
+    judges = {str(info.config.get("judge", "")) for info in sides}
+    if len(judges) > 1:
+        raise UsageError(
+            f"{', '.join(measures)}: the runs were judged by different judges "
+            f"({', '.join(sorted(one or 'none' for one in judges))})",
+            hint="judge both by the same one",
+        )
+    known = [found for info in sides if isinstance(found := info.aggregate.get(KEY), Mapping)]
+    if not known:
+        return [
+            f"nobody has compared the judge of {', '.join(measures)} with people "
+            "(assay judge sheet, assay judge grade)"
+        ]
+    for found in known:
+        if not found.get("passed"):
+            raise AgreementError(
+                f"{', '.join(measures)}: {found.get('verdict')}",
+                hint="choose another judge, or grade more claims: assay judge sheet RUN",
+            )
+    return []
+
+
+def _kappa_of(rows: Sequence[ClaimRow], said: Mapping[str, Support], kind: str) -> Kappa:
+    part = [row for row in rows if row.query_type == kind]
+    return cohen_kappa(
+        [_label(said[row.key] is Support.SUPPORTED) for row in part],
+        [_label(row.claim.supported) for row in part],
+        categories=LABELS,
+    )
+
+
+def _majority(labels: Mapping[str, Support]) -> Support | None:
+    """What most people say; None where they do not agree, or nobody said anything."""
+    counts = Counter(labels.values()).most_common(2)
+    if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]):
+        return None
+    return counts[0][0]
+
+
+def _label(supported: bool) -> str:
+    return LABELS[0] if supported else LABELS[1]
+
+
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags)
