@@ -27,7 +27,7 @@ from assay.settings import configure
 from assay.testsets.export import lost
 from assay.testsets.load import parse_test_set, shipped_folder
 from assay.testsets.write import as_yaml
-from tests.unit.answers.model_server import ModelServer, completion
+from tests.unit.answers.model_server import ModelServer, says
 from tests.unit.http.conftest import SETTINGS, home, small_home  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.slow
@@ -105,7 +105,7 @@ def test_a_language_model_writes_questions_where_one_is_configured(
     with pytest.raises(UsageError, match="no language model is configured"):
         suggest(workspace, by_model=True)
     said = ["Here you are: a question", *["Which headache drug lowers blood sugar?"] * 4]
-    with ModelServer(*((200, {}, completion(one), 0.0) for one in said)) as server:
+    with ModelServer(*map(says, said)) as server:
         settings = {"home": home, **SETTINGS, "judge": server.url, "judge_model": "m"}
         with Workspace(configure(settings, environ={}, folder=home)) as opened:
             (made,) = suggest(opened, by_model=True, count=1).questions
