@@ -81,6 +81,11 @@ class EvaluationResult(Tabular):
         return self.by("speaker_filter")
 
     @cached_property
+    def by_origin(self) -> dict[str, Scores]:
+        """The scores of what people asked, and of what was made from the corpus."""
+        return self.by("origin") if self.test_set.synthetic_ids else {}
+
+    @cached_property
     def latency(self) -> Latency:
         """How long queries took."""
         return latency(self.outcomes)
@@ -264,11 +269,13 @@ class EvaluationResult(Tabular):
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready: ``metrics`` and ``per_query_type`` first, then everything else."""
         plain = self.scores.to_dict(per_query=per_query)
+        origins = self.by_origin
         answers = {m.key: rounded(found.value) for m, found in self.answers.items()}
         return {
             "metrics": {**plain["metrics"], **answers},
             "per_query_type": group_means(self.by_query_type),
             "per_speaker": group_means(self.by_speaker, count=True),
+            **({"per_origin": group_means(origins, count=True)} if origins else {}),
             "run_id": self.run_id,
             "name": self.name,
             "test_set": {
