@@ -297,7 +297,8 @@ def test_calls_in_several_lanes_have_seconds_of_their_own() -> None:
 
     def hold(stop: Stop) -> bool:
         eventually(stop)  # nobody waits any more
-        return release.set() is None
+        release.set()
+        return True
 
     found = call_all({
         "late": (hasty, hold, 0.01),
