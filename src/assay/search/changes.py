@@ -49,6 +49,7 @@ class SearchChanges(TypedDict, total=False):
     rerank: bool
     reranker: str
     rerank_depth: int | None
+    rerank_share: float | None
     component_timeout_ms: float | None
     rerank_timeout_ms: float | None
     speaker: Speaker | Sequence[Speaker]
