@@ -91,7 +91,8 @@ def values_of(definition: Definition, records: Sequence[AnswerRecord]) -> list[t
     Where nothing was answered and no answer failed, the system was not to answer.
     """
     assert definition.answer is not None
-    records = [replace(one, judging=any(r.judged is not None for r in records)) for one in records]
+    judging = any(r.judged is not None for r in records)
+    records = [replace(one, judging=judging) for one in records]
     to_answer = any(r.answer is not None or r.answer_failed for r in records)
     if definition.needs_answers and not to_answer:
         return []

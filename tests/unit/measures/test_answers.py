@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 import assay
@@ -166,3 +168,14 @@ def test_number_support_is_computed_where_nobody_names_measures() -> None:
     assert {str(measure): outcome.value for measure, outcome in found.items()}[
         "NumberSupport"
     ] == 0.0
+
+
+def test_the_time_grows_with_the_number_of_answers() -> None:
+    def seconds(count: int) -> float:
+        records = [AnswerRecord(f"q{n}", results=5) for n in range(count)]
+        start = time.process_time()
+        assay.score_answers(records, "EmptyResultRate")
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(16_000) < 50 * max(seconds(1_000), 0.002)  # 256 times as long if quadratic
