@@ -30,6 +30,7 @@ from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.hits.live import repeats, repeats_kept
 from assay.measures.answers import AnswerRecord
 from assay.measures.base import Family, Measure
+from assay.measures.claims import UNREAD
 from assay.measures.classification import MeasureValue
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect, Usage, added_usage
@@ -156,6 +157,11 @@ class EvaluationResult(Tabular):
         return tuple(name for name, said in judged if said is not None and said.unreadable)
 
     @property
+    def _unread(self) -> tuple[str, ...]:
+        records = answer_records(self.test_set, self.outcomes)
+        return tuple(one.query_id for one in records if one.unread)
+
+    @property
     def _repeated(self) -> str | None:
         """A sentence about results that repeat an earlier one of the same query."""
         found = [
@@ -201,6 +207,12 @@ class EvaluationResult(Tabular):
             (self._put_by_score, every, RANKED_BY_SCORE),
             (again, every, ASKED_AGAIN),
             (withheld, every, WITHHELD),
+            (
+                self._unread,
+                every,
+                f"cited {UNREAD}, and no measure says whether they support the answer; return "
+                "passages with their text",
+            ),
             (self._unreadable, every, "judged in part: the judge said something unreadable"),
         ):
             if ids:

@@ -33,7 +33,7 @@ from assay.evidence.numbers import check_numbers
 from assay.hits.columns import columns_of, is_frame, is_labelled, is_series
 from assay.hits.live import ordered
 from assay.hits.numbers import is_whole, shown
-from assay.model.answers import Answer, Passage, Usage, read_answer
+from assay.model.answers import Answer, NumberCheck, Passage, Usage, read_answer
 from assay.model.document import Chunk
 from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
@@ -115,16 +115,23 @@ def _answers(returned: Any) -> bool:
 def _answered(outcome: QueryOutcome, returned: Any, texts: Mapping[str, str]) -> QueryOutcome:
     """The outcome with the answer, checked against the passages that came with it."""
     answer = _answer(outcome, returned)
-    passages = [Passage(Chunk(name, name, text)) for name, text in texts.items()]
+    known = frozenset(answer.citations).intersection(one.chunk_id for one in outcome.results)
     return replace(
         outcome,
         answer=answer,
-        known_citations=frozenset(answer.citations).intersection(
-            one.chunk_id for one in outcome.results
-        ),
-        numbers=check_numbers(answer, passages) if passages else None,
+        known_citations=known,
+        numbers=checked_numbers(answer, known, texts),
         passages=texts,
     )
+
+
+def checked_numbers(
+    answer: Answer, known: Set[str], texts: Mapping[str, str]
+) -> NumberCheck | None:
+    """The numbers of an answer held against what it cites; None where a cited text is lacking."""
+    if not texts or not known <= texts.keys():
+        return None
+    return check_numbers(answer, [Passage(Chunk(one, one, text)) for one, text in texts.items()])
 
 
 def _answer(outcome: QueryOutcome, returned: Any) -> Answer:
