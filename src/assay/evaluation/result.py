@@ -36,7 +36,7 @@ from assay.measures.parse import parse_measures
 from assay.model.answers import Expect, Usage, added_usage
 from assay.model.codec import encode
 from assay.model.ranking import falling
-from assay.model.runs import ASKED_AGAIN, WITHHELD, QueryOutcome, RunInfo
+from assay.model.runs import ASKED_AGAIN, REFUSED_IN_WORDS, WITHHELD, QueryOutcome, RunInfo
 from assay.model.scoring import MATCHED_BY, Scoring
 from assay.model.tabular import Records, Tabular
 from assay.model.testset import TestSet
@@ -185,6 +185,7 @@ class EvaluationResult(Tabular):
         answering = self._first((one.query_id, one.answer_error) for one in self.outcomes)
         lacking = component_errors(one for one in self.outcomes if one.degraded)
         withheld = tuple(one.query_id for one in self.outcomes if WITHHELD in one.warnings)
+        in_words = tuple(one.query_id for one in self.outcomes if REFUSED_IN_WORDS in one.warnings)
         again = tuple(one.query_id for one in self.outcomes if ASKED_AGAIN in one.warnings)
         asked_to_find = set(to_find).difference(self.scope.unasked)
         missed = tuple(query for query in self.empty if query in asked_to_find)
@@ -207,6 +208,7 @@ class EvaluationResult(Tabular):
             (self._put_by_score, every, RANKED_BY_SCORE),
             (again, every, ASKED_AGAIN),
             (withheld, every, WITHHELD),
+            (in_words, every, REFUSED_IN_WORDS),
             (
                 self._unread,
                 every,
