@@ -19,7 +19,7 @@ from assay.annotation.retire import Retirement, Stratum, quotas
 from assay.errors import InputError, UsageError
 from assay.model.annotation import Item, RoundQuery
 from assay.model.ranking import document_id
-from assay.model.testset import SKIPPED, GoldenQuery, HeldOut, Judgment, TestSet
+from assay.model.testset import JUDGED_BY, SKIPPED, GoldenQuery, HeldOut, Judgment, TestSet
 from assay.plural import counted
 
 _VERSION = re.compile(r"(.*?)(\d{1,9})")
@@ -60,7 +60,11 @@ def ready_queries(queries: Sequence[RoundQuery], items: Sequence[Item], settled:
             ranked = tuple(sorted(judged, key=lambda one: (-one.grade, one.id)))
             found.append(
                 GoldenQuery(
-                    query.query_id, query.query_text, query.query_type, relevant_docs=ranked
+                    query.query_id,
+                    query.query_text,
+                    query.query_type,
+                    relevant_docs=ranked,
+                    synthetic=query.synthetic,
                 )
             )
     return Ready(tuple(found), left_out)
@@ -157,6 +161,8 @@ def successor(
     name, version = next_name(parent.name, parent.version)
     origin = {"name": parent.name, "version": parent.version, "checksum": parent.checksum}
     kept = {SKIPPED: parent.provenance[SKIPPED]} if SKIPPED in parent.provenance else {}
+    if any(query.query_id in parent.by_id for query in queries) and parent.judged_by:
+        kept[JUDGED_BY] = list(parent.carried_judged_by)
     made = TestSet(
         name=name,
         version=version,

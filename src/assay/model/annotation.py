@@ -36,6 +36,8 @@ class Order(StrEnum):
 
 AUTOMATIC = "judge:"
 """Before the name of an automatic judge, where people have theirs."""
+SYNTHETIC = "synthetic"
+"""Where the origin of a question says from which passage it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,12 @@ class RoundQuery:
     query_text: str
     query_type: QueryType | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def synthetic(self) -> str | None:
+        """The passage that it was made from; None where a person asked it."""
+        passage = self.origin.get(SYNTHETIC)
+        return None if passage is None else str(passage)
 
 
 @dataclass(frozen=True, slots=True)
