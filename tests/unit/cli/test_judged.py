@@ -235,13 +235,22 @@ def test_a_judge_that_people_disagree_with_decides_no_gate(
     assert "supported" not in sheet.read_text("utf-8")  # people do not see what the judge said
     graded_by(sheet, lambda claim: "supported" if "Headache" not in claim else "unsupported")
     capsys.readouterr()
+    for name in ("judge:words", "Judge:anna"):
+        assert run(["judge", "grade", "baseline", str(sheet), "--by", name]) == 2
+        assert "the name of an automatic judge" in capsys.readouterr().err
     assert run(["judge", "grade", "baseline", str(sheet), "--by", "anna", "--json"]) == 0
     found = said(capsys)
     assert found["kappa"] == 1.0
     assert found["confusion"] == [[2, 0], [0, 1]]
-    assert found["passed"]
+    assert not found["passed"], "three claims are too few to tell"
+    assert run(["judge", "check", "baseline"]) == 0
+    shown = capsys.readouterr().out
+    assert "Records(" not in shown
+    assert shown.splitlines()[1].split() == ["query_type", "kappa", "agreement", "n", "reason"]
+    assert shown.splitlines()[2].split()[:4] == ["all", "1.0000", "1.0000", "3"]
+    assert "3 claims are graded, and 30 are needed" in shown
     assert run(gate) == 0
-    assert "nobody has compared" not in "".join(capsys.readouterr())
+    assert "3 claims are graded, and 30 are needed" in "".join(capsys.readouterr())
 
     graded_by(sheet, lambda claim: "supported" if "Headache" in claim else "unsupported")
     assert run(["judge", "grade", "baseline", str(sheet), "--by", "anna"]) == 0
