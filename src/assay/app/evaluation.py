@@ -13,6 +13,7 @@ import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -640,7 +641,7 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
 
     system = _engine(workspace, request)
     if request.judge is not None:
-        system = _judged(workspace, system, request.judge)
+        system = _judged(workspace, system, request.judge, ours=request.retriever is None)
     asked = {"rank_by": request.rank_by, "timeout_s": request.timeout_s}
     given = {name: value for name, value in asked.items() if value is not None}
     given |= {"concurrency": request.concurrency} if request.concurrency > 1 else {}
@@ -655,12 +656,24 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
     )
 
 
-def _judged(workspace: Workspace, system: System, spec: str) -> System:
-    """The system with a judge; its name tells what it is, ``spec`` how to open it again."""
+def _judged(workspace: Workspace, system: System, spec: str, *, ours: bool) -> System:
+    """The system with a judge; its name tells what it is, ``spec`` how to open it again.
+
+    A system that is not ``ours`` may return ids without texts: those of our corpus are looked up.
+    """
     from assay.evaluation.verdicts import judged_system
 
-    found = judged_system(system, workspace.judge(spec))
+    found = judged_system(
+        system, workspace.judge(spec), None if ours else partial(_text_of, workspace)
+    )
     return replace(found, config={**found.config, JUDGE_SPEC: spec})
+
+
+def _text_of(workspace: Workspace, name: str) -> str | None:
+    """The text of the chunk or the document with this id, where the corpus has it."""
+    if not workspace.exists():
+        return None
+    return "\n\n".join(row.chunk.text for row in workspace.store.find(name)) or None
 
 
 def _engine(workspace: Workspace, request: EvaluationRequest) -> System:
@@ -859,7 +872,7 @@ def system_of_run(workspace: Workspace, info: RunInfo, *, answers: bool = False)
     spec = info.config.get(JUDGE_SPEC) if answers else None
     system = engine.system(workspace, options, answers=answers, judged=spec is not None)
     if spec is not None:
-        system = _judged(workspace, system, spec)
+        system = _judged(workspace, system, spec, ours=True)
     if "timeout_s" in info.config:
         seconds = float(info.config["timeout_s"])
         system = replace(system, config={**system.config, "timeout_s": seconds}, timeout_s=seconds)

@@ -7,7 +7,8 @@ and Chroma are read as they come. A response may say what it cost (``cost``, ``t
 
 A system that also answers returns its ``answer`` beside the results or ``passages``: a text, whose
 ``[1]`` is the first of them unless ``citations`` name them, or ``{text, citations, grounded,
-refusal_reason}``. The ``text`` of each passage is what numbers and claims are held against.
+refusal_reason}``. One that cites nothing and only says that there is no answer is a refusal, unless
+``grounded`` is true. The ``text`` of each passage is what numbers and claims are held against.
 
 The order that the engine gave is the ranking: its rank where results have one, else the place in
 the list. Scores do not move anything, since they may be distances; where they contradict the order,
@@ -30,14 +31,15 @@ from assay import limits
 from assay.errors import InputError, UnreachableError
 from assay.evidence.claims import citing
 from assay.evidence.numbers import check_numbers
+from assay.evidence.refusals import refuses
 from assay.hits.columns import columns_of, is_frame, is_labelled, is_series
 from assay.hits.live import ordered
 from assay.hits.numbers import is_whole, shown
-from assay.model.answers import Answer, Passage, Usage, read_answer
+from assay.model.answers import Answer, NumberCheck, Passage, Usage, read_answer
 from assay.model.document import Chunk
 from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
-from assay.model.runs import QueryOutcome, RankedResult
+from assay.model.runs import REFUSED_IN_WORDS, QueryOutcome, RankedResult
 
 ID_NAMES = (
     "chunk_id",
@@ -115,16 +117,33 @@ def _answers(returned: Any) -> bool:
 def _answered(outcome: QueryOutcome, returned: Any, texts: Mapping[str, str]) -> QueryOutcome:
     """The outcome with the answer, checked against the passages that came with it."""
     answer = _answer(outcome, returned)
-    passages = [Passage(Chunk(name, name, text)) for name, text in texts.items()]
+    if answer.grounded and not answer.citations and not _insists(returned) and refuses(answer.text):
+        answer = Answer(answer.text, grounded=False, refusal_reason="its words say so")
+        outcome = replace(outcome, warnings=(*outcome.warnings, REFUSED_IN_WORDS))
+    known = frozenset(answer.citations).intersection(one.chunk_id for one in outcome.results)
     return replace(
         outcome,
         answer=answer,
-        known_citations=frozenset(answer.citations).intersection(
-            one.chunk_id for one in outcome.results
-        ),
-        numbers=check_numbers(answer, passages) if passages else None,
+        known_citations=known,
+        numbers=checked_numbers(answer, known, texts),
         passages=texts,
     )
+
+
+def checked_numbers(
+    answer: Answer, known: Set[str], texts: Mapping[str, str]
+) -> NumberCheck | None:
+    """The numbers of an answer held against what it cites; None where a cited text is lacking."""
+    if not texts or not known <= texts.keys():
+        return None
+    return check_numbers(answer, [Passage(Chunk(one, one, text)) for one, text in texts.items()])
+
+
+def _insists(returned: Any) -> bool:
+    """Whether a system says itself that its answer is no refusal."""
+    said = _field(returned, "answer")
+    inside = isinstance(said, Mapping) and said.get("grounded") is True
+    return inside or isinstance(said, Answer) or _field(returned, "grounded") is True
 
 
 def _answer(outcome: QueryOutcome, returned: Any) -> Answer:

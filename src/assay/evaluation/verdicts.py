@@ -4,6 +4,7 @@ Every claim is read beside every passage that the answer cites, the answer as a 
 question, each nugget beside the answer and beside what was retrieved, and each retrieved passage
 beside the question. All tasks of an answer go to the judge at once. A reference answer stands for
 the nuggets that its sentences are. A refusal claims nothing, and only what was retrieved is judged.
+What a system retrieved without its text is looked up in the corpus, where it has that id.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from assay import limits
+from assay.evaluation.returned import checked_numbers
 from assay.evidence.claims import claims_of, has_marks, statements_of
 from assay.model.answers import Answer, added_usage
 from assay.model.judges import (
@@ -30,22 +32,31 @@ from assay.model.system import System
 from assay.model.testset import GoldenQuery, Nugget
 
 Finish: TypeAlias = Callable[[GoldenQuery, QueryOutcome], QueryOutcome]
+Look: TypeAlias = Callable[[str], str | None]
+"""The text of the chunk or the document with an id; None where there is none."""
 CONTEXT = 10  # retrieved passages that are read
 
 
-def judged_system(system: System, judge: Judge) -> System:
-    """The same system, whose answers are judged; the judge is part of its configuration."""
+def judged_system(system: System, judge: Judge, look: Look | None = None) -> System:
+    """The same system, whose answers are judged; the judge is part of its configuration.
+
+    ``look`` finds the texts that the system did not return.
+    """
     return replace(
         system,
         config={**system.config, "judge": judge.name},
-        finish=lambda query, outcome: judged_outcome(judge, query, outcome),
+        finish=lambda query, outcome: judged_outcome(judge, query, outcome, look),
     )
 
 
-def judged_outcome(judge: Judge, query: GoldenQuery, outcome: QueryOutcome) -> QueryOutcome:
+def judged_outcome(
+    judge: Judge, query: GoldenQuery, outcome: QueryOutcome, look: Look | None = None
+) -> QueryOutcome:
     """The outcome with what the judge says of its answer; one without an answer stays as it is."""
     if outcome.answer is None or outcome.failed:
         return outcome
+    if look is not None:
+        outcome = _looked_up(outcome, outcome.answer, look)
     return replace(outcome, judged=judge_answer(judge, query, outcome.answer, outcome.passages))
 
 
@@ -95,6 +106,19 @@ def judge_answer(
         context=tuple(found[at] for at in relevant),
         usage=reduce(added_usage, (one.usage for one in found), None),
         marked=has_marks(answer),
+    )
+
+
+def _looked_up(outcome: QueryOutcome, answer: Answer, look: Look) -> QueryOutcome:
+    """The outcome with the texts that it lacks, as far as they are found; numbers are rechecked."""
+    if outcome.passages and outcome.known_citations <= outcome.passages.keys():
+        return outcome
+    retrieved = [one.chunk_id for one in outcome.results[: limits.MAX_KEPT_PASSAGES]]
+    wanted = dict.fromkeys([*retrieved, *sorted(outcome.known_citations)])
+    found = {one: outcome.passages.get(one) or look(one) for one in wanted}
+    texts = {one: text[: limits.MAX_PASSAGE_CHARS] for one, text in found.items() if text}
+    return replace(
+        outcome, passages=texts, numbers=checked_numbers(answer, outcome.known_citations, texts)
     )
 
 

@@ -72,6 +72,13 @@ class AnswerRecord:
         return None if self.failed or self.answer_failed or self.unasked else self.answer
 
     @property
+    def unread(self) -> frozenset[str]:
+        """The passages that a judged answer cites and whose text nobody had."""
+        if self.judged is None or not self.judged.claims:
+            return frozenset()
+        return self.known_citations.difference(self.judged.claims[0].opinions)
+
+    @property
     def counts(self) -> bool:
         """Whether there is an answer to look at, or one that failed."""
         return self.said is not None or self.failed or self.answer_failed or self.unasked
@@ -81,7 +88,8 @@ def measure_answers(definition: Definition, records: Sequence[AnswerRecord]) -> 
     """The mean over the answers that a measure applies to; None with the reason without any."""
     values = tuple(value for _, value in values_of(definition, records))
     if not values:
-        return MeasureValue(None, definition.without, n=0)
+        found = definition.why(records) if definition.why is not None else ""
+        return MeasureValue(None, found or definition.without, n=0)
     return MeasureValue(math.fsum(values) / len(values), n=len(values), values=values)
 
 
@@ -91,7 +99,8 @@ def values_of(definition: Definition, records: Sequence[AnswerRecord]) -> list[t
     Where nothing was answered and no answer failed, the system was not to answer.
     """
     assert definition.answer is not None
-    records = [replace(one, judging=any(r.judged is not None for r in records)) for one in records]
+    judging = any(r.judged is not None for r in records)
+    records = [replace(one, judging=judging) for one in records]
     to_answer = any(r.answer is not None or r.answer_failed for r in records)
     if definition.needs_answers and not to_answer:
         return []

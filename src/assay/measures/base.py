@@ -17,7 +17,7 @@ import numpy as np
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from assay.measures.answers import AnswerRecord
     from assay.measures.classification import MeasureValue
@@ -132,6 +132,7 @@ class Definition:
     decide: Callable[[BoolArray, FloatArray, Measure], MeasureValue] | None = None
     answer: Callable[[AnswerRecord], float | None] | None = None  # None: it does not apply
     without: str = ""  # why a measure of answers is undefined where it applies to none
+    why: Callable[[Sequence[AnswerRecord]], str] | None = None  # the same, from the answers
     needs_answers: bool = True  # of a measure of answers: nothing to say where nobody answers
 
 

@@ -21,7 +21,8 @@ supports claim c:
 
 A refusal claims nothing: of the first three and AnswerRelevance it is left out, and of Correctness
 it is 0 where the test set knows what a right answer says. An answer that failed counts 0 where
-there was evidence. What a judge said unreadably counts as no support.
+there was evidence. Nothing is said of the support of an answer that cites passages whose text did
+not come back, nor of a context without any text. What a judge said unreadably counts as no support.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING
 from assay.measures.base import Definition, Family
 from assay.model.answers import Expect
 from assay.model.judges import RELEVANT_GRADE
+from assay.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +41,24 @@ if TYPE_CHECKING:
     from assay.model.judges import JudgedAnswer, JudgedClaim, JudgedNugget, Opinion
 
 OKAY = 0.5  # the weight of a nugget that is good to have
+UNREAD = "passages whose text did not come back"
 _UNJUDGED = "no answer was judged; name a judge (--judge)"
+_NO_CLAIM = "no judged answer claims anything"
+_NO_CONTEXT = "no retrieved passage came back with its text"
+
+
+def _unjudged(records: Sequence[AnswerRecord]) -> str:
+    return _UNJUDGED if all(r.judged is None for r in records) else ""
+
+
+def _unread(records: Sequence[AnswerRecord]) -> str:
+    count = sum(bool(r.unread) for r in records)
+    return f"{counted(count, 'answer')} cited {UNREAD}" if count else _unjudged(records)
+
+
+def _unread_context(records: Sequence[AnswerRecord]) -> str:
+    known = any(r.to_say and r.judged is not None for r in records)
+    return _NO_CONTEXT if known else _unjudged(records)
 
 
 def _of_grounded(r: AnswerRecord, share: Callable[[JudgedAnswer], float | None]) -> float | None:
@@ -51,12 +70,15 @@ def _of_grounded(r: AnswerRecord, share: Callable[[JudgedAnswer], float | None])
 
 def faithfulness(r: AnswerRecord) -> float | None:
     """The share of claims that a cited passage supports."""
-    return _of_grounded(r, lambda judged: _share(one.supported for one in judged.claims))
+    return _of_grounded(
+        r,
+        lambda judged: None if r.unread else _share(one.supported for one in judged.claims),
+    )
 
 
 def citation_precision(r: AnswerRecord) -> float | None:
     """The share of citations that support what they stand behind."""
-    return _of_grounded(r, _citations_right)
+    return _of_grounded(r, lambda judged: None if r.unread else _citations_right(judged))
 
 
 def _citations_right(judged: JudgedAnswer) -> float | None:
@@ -111,7 +133,9 @@ def context_recall(r: AnswerRecord) -> float | None:
         return None
     if r.failed or r.unasked:
         return 0.0
-    return None if r.judged is None else _weighed(r.judged.nuggets, lambda one: one.context)
+    if r.judged is None or (r.results and not r.judged.context):
+        return None
+    return _weighed(r.judged.nuggets, lambda one: one.context)
 
 
 def number_fidelity(r: AnswerRecord) -> float | None:
@@ -156,10 +180,12 @@ def _define(
     key: str,
     text: str,
     answer: Callable[[AnswerRecord], float | None],
-    without: str = _UNJUDGED,
+    without: str,
+    *,
+    why: Callable[[Sequence[AnswerRecord]], str] | None = _unjudged,
 ) -> Definition:
     return Definition(
-        name=name, key=key, help=text, family=Family.ANSWER, answer=answer, without=without
+        name=name, key=key, help=text, family=Family.ANSWER, answer=answer, without=without, why=why
     )
 
 
@@ -170,6 +196,8 @@ CLAIM_DEFINITIONS: tuple[Definition, ...] = (
         "faithfulness",
         "share of claims that the cited passages support, by a judge",
         faithfulness,
+        _NO_CLAIM,
+        why=_unread,
     ),
     _define(
         "CitationPrecision",
@@ -177,18 +205,21 @@ CLAIM_DEFINITIONS: tuple[Definition, ...] = (
         "share of citations that support their sentence, by a judge",
         citation_precision,
         "no judged answer cites anything",
+        why=_unread,
     ),
     _define(
         "CitationRecall",
         "citation_recall",
         "share of claims that cite something",
         citation_recall,
+        _NO_CLAIM,
     ),
     _define(
         "AnswerRelevance",
         "answer_relevance",
         "how much answers are to the point, by a judge",
         answer_relevance,
+        "the judge graded no answer",
     ),
     _define(
         "Correctness",
@@ -202,6 +233,7 @@ CLAIM_DEFINITIONS: tuple[Definition, ...] = (
         "context_precision",
         "share of retrieved passages that answer a part of the question, by a judge",
         context_precision,
+        _NO_CONTEXT,
     ),
     _define(
         "ContextRecall",
@@ -209,6 +241,7 @@ CLAIM_DEFINITIONS: tuple[Definition, ...] = (
         "share of what right answers say that stands in retrieved passages, by a judge",
         context_recall,
         _NO_RIGHT_ANSWER,
+        why=_unread_context,
     ),
     _define(
         "NumberFidelity",
@@ -216,6 +249,7 @@ CLAIM_DEFINITIONS: tuple[Definition, ...] = (
         "share of numbers that a passage cited by their sentence has, with their unit",
         number_fidelity,
         "no answer states a number that was checked",
+        why=None,
     ),
     _define(
         "RefusalPrecision",
@@ -223,6 +257,7 @@ CLAIM_DEFINITIONS: tuple[Definition, ...] = (
         "share of refusals that are right",
         refusal_precision,
         "nothing was refused",
+        why=None,
     ),
     _define(
         "RefusalRecall",
@@ -230,5 +265,6 @@ CLAIM_DEFINITIONS: tuple[Definition, ...] = (
         "share of queries without an answer that were refused",
         refusal_recall,
         "every query has an answer to find",
+        why=None,
     ),
 )

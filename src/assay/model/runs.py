@@ -102,6 +102,8 @@ WITHHELD = "scored by the ranking, though the search would show nothing"
 """The warning of an outcome where nothing seemed to be about the query (``evidence/floor.py``)."""
 ASKED_AGAIN = "answered only when asked again"
 """The warning of an outcome whose query failed at first (``evaluation/execution.py``)."""
+REFUSED_IN_WORDS = "refused in words, read as a refusal; return grounded: true where it is none"
+"""The warning of an outcome that answers nothing in words (``evidence/refusals.py``)."""
 OUR_ENGINES = ("embedded", "opensearch")
 FIGURES_ONLY = "saved figures"
 """The engine of figures that were saved without the rankings they come from."""

@@ -257,3 +257,37 @@ def test_a_judge_that_people_disagree_with_decides_no_gate(
     assert "decides no gate" in " ".join(capsys.readouterr().out.split())
     assert run(gate) == 3
     assert "does not exceed 0.6" in capsys.readouterr().err
+
+
+def ids_only(folder: Path, module: str, name: str) -> str:
+    listed = [{"id": name}]
+    text = f"def answer(question):\n    return {{'passages': {listed}, 'answer': {QUOTED!r}}}\n"
+    (folder / f"{module}.py").write_text(text, "utf-8")
+    return f"{module}:answer"
+
+
+QUOTED = "In renal impairment the dose of examplol is 5 mg once daily [1]."
+
+
+def test_passages_without_text_are_looked_up_in_our_corpus(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = ["--judge", "words", "--json", "--system", ids_only(tmp_path, "ours", "label-1")]
+    assert run(["eval", "run", "-t", "rag.yaml", *judged]) == 0
+    found = said(capsys)["metrics"]
+    assert found["faithfulness"] == 1.0
+    assert found["number_fidelity"] == 1.0
+    assert found["context_precision"] is not None
+
+
+def test_passages_that_nobody_can_read_leave_their_measures_undefined(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = ["--judge", "words", "--json", "--system", ids_only(tmp_path, "alien", "pmc-1")]
+    assert run(["eval", "run", "-t", "rag.yaml", *judged]) == 0
+    found = said(capsys)
+    for name in ("faithfulness", "citation_precision", "context_recall", "number_fidelity"):
+        assert found["metrics"][name] is None
+    reason = found["answers"]["faithfulness"]["reason"]
+    assert reason == "3 answers cited passages whose text did not come back"
+    assert any("return passages with their text" in one for one in found["warnings"])

@@ -22,6 +22,8 @@ from assay.errors import UnreachableError, UsageError
 from assay.evaluation.retrievers.http import HttpMapping, read_answer
 from assay.evaluation.retrievers.run_file import run_file_system
 from assay.evaluation.returned import RANKED_BY_SCORE, as_outcome
+from assay.model.answers import Expect
+from assay.model.runs import REFUSED_IN_WORDS
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
 SET = TestSet(
@@ -388,3 +390,31 @@ def by_limit(query: str, *, limit: int) -> list[str]:
 @pytest.mark.parametrize("search", [by_k, by_limit, lambda text, top_k, /: ["b"][:top_k]])
 def test_a_function_that_must_know_how_many_is_told(search: Callable[..., list[str]]) -> None:
     assert assay.evaluate(search, SET, "MRR")["MRR"] == 1.0
+
+
+def test_a_refusal_in_words_is_a_refusal() -> None:
+    said = {"passages": [{"id": "b", "text": "It is so."}], "answer": "I don't know."}
+    outcome = as_outcome("q", said)
+    assert outcome.answer is not None
+    assert not outcome.answer.grounded
+    assert outcome.answer.text == "I don't know."
+    assert outcome.warnings == (REFUSED_IN_WORDS,)
+    for insisting in ({"grounded": True}, {"answer": {"text": "Unknown.", "grounded": True}}):
+        kept = as_outcome("q", {**said, **insisting})
+        assert kept.answer is not None
+        assert kept.answer.grounded
+    cited = as_outcome("q", {**said, "answer": "The context does not mention deaths [1]."})
+    assert cited.answer is not None
+    assert cited.answer.grounded
+
+
+def test_a_refusal_in_words_is_counted_and_noted() -> None:
+    to_refuse = assay.TestSet("t", "v1", (GoldenQuery("q", "lens?", expect=Expect.REFUSAL),))
+    found = assay.evaluate(
+        lambda text: {"passages": [{"id": "b"}], "answer": "I cannot answer this question."},
+        to_refuse,
+        "MRR",
+    )
+    values = {str(measure): value.value for measure, value in found.answers.items()}
+    assert values["RefusalCorrectness"] == 1.0
+    assert any("refused in words" in one for one in found.warnings())

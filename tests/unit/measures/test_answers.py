@@ -166,3 +166,19 @@ def test_number_support_is_computed_where_nobody_names_measures() -> None:
     assert {str(measure): outcome.value for measure, outcome in found.items()}[
         "NumberSupport"
     ] == 0.0
+
+
+def test_the_work_grows_with_the_number_of_answers() -> None:
+    reads: list[str] = []
+
+    class Watched(AnswerRecord):
+        def __getattribute__(self, name: str) -> object:
+            reads.append(name)
+            return super().__getattribute__(name)
+
+    def work(count: int) -> int:
+        reads.clear()
+        assay.score_answers([Watched(f"q{n}", results=5) for n in range(count)], "EmptyResultRate")
+        return len(reads)
+
+    assert work(200) <= 2 * work(100)

@@ -125,3 +125,21 @@ def test_a_mean_of_shares_has_an_interval_of_its_own() -> None:
     assert between.high is not None
     assert found.value is not None
     assert between.low < found.value < between.high
+
+
+def test_what_was_not_read_is_neither_faithful_nor_unfaithful() -> None:
+    cited = {"known_citations": frozenset("a"), "results": 1, "to_say": True}
+    judged = answered(claim("a"), nuggets=(JudgedNugget("vital", True, YES, None),))
+    unread = record("q1", judged, **cited)
+    for measure in ("Faithfulness", "CitationPrecision", "ContextRecall", "ContextPrecision"):
+        assert value(measure, unread) is None
+    (found,) = assay.score_answers([unread], "Faithfulness").values()
+    assert found.reason == "1 answer cited passages whose text did not come back"
+    assert value("Faithfulness", unread, record("q2", answered(claim("b", b=YES)))) == 1.0
+    made_up = record("q3", answered(claim("z")))  # a citation that nothing was retrieved for
+    assert value("Faithfulness", made_up) == 0.0
+
+
+def test_a_reason_is_that_of_the_answers() -> None:
+    (found,) = assay.score_answers([record("q", answered())], "Faithfulness").values()
+    assert found.reason == "no judged answer claims anything"
