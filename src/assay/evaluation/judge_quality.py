@@ -176,6 +176,8 @@ def _rows(run: StoredRun) -> Iterator[ClaimRow]:
         if outcome.judged is None or query is None:
             continue
         for claim in outcome.judged.claims:
+            if claim.unknown:
+                continue
             texts = tuple(outcome.passages[one] for one in claim.opinions)
             key = claim_key(query.query_text, claim.text, texts)
             kind = str(query.query_type or "")

@@ -52,8 +52,7 @@ class KeptJudge:
                 same.setdefault(key, []).append(at)
         for place, opinion in self.judge_behind.judge([tasks[at] for at in asked]):
             at = asked[place]
-            if opinion.label:  # one that could not be read is asked for again another time
-                self.store.keep(self.name, keys[at], opinion)
+            self.store.keep(self.name, keys[at], opinion)  # unreadable ones were paid for, too
             yield at, opinion
             for other in same.get(keys[at], ()):
                 yield other, _reused(opinion)

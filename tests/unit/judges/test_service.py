@@ -74,6 +74,18 @@ def test_what_stays_unreadable_has_no_label_and_says_why() -> None:
             '```json\n{"label": "contradicted", "reason": "x"}\n```',
             "contradicted",
         ),
+        (
+            TaskKind.SUPPORT,
+            '<think>Is it {"label": "x"}? Yes.</think>\n{"label": "supported"}',
+            "supported",
+        ),
+        (
+            TaskKind.SUPPORT,
+            'I said {"label": "supported"}. No: {"label": "unsupported"}.',
+            "unsupported",
+        ),
+        (TaskKind.SUPPORT, '<think>It could be {"label": "supported"}, but', None),
+        (TaskKind.RELEVANCE, '{"a":' * 5_000, None),
         (TaskKind.SUPPORT, '{"label": true}', None),
         (TaskKind.SUPPORT, '["supported"]', None),
         (TaskKind.SUPPORT, "supported", None),
@@ -133,6 +145,18 @@ def test_what_is_known_is_not_asked_again(tmp_path: Path) -> None:
         again = dict(judge.judge(TASKS))
         assert len(server.requests) == len(TASKS)
         assert again[0].usage is None
+    store.close()
+
+
+def test_what_cannot_be_read_is_paid_for_once(tmp_path: Path) -> None:
+    store = SqlOpinionStore(tmp_path / "assay.db")
+    with judge_server(lambda prompt: "sure!") as server:
+        judge = KeptJudge(judge_of(server), store)
+        ((_, first),) = judge.judge(TASKS[:1])
+        asked = len(server.requests)
+        ((_, again),) = judge.judge(TASKS[:1])
+        assert len(server.requests) == asked
+    assert (again.label, again.reason) == (first.label, first.reason) == ("", first.reason)
     store.close()
 
 
