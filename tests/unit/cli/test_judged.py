@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import os
 import signal
@@ -14,8 +15,10 @@ from typing import Any
 
 import pytest
 
+import assay
 from assay.app.workspace import Workspace
 from assay.cli.main import run
+from assay.errors import UsageError
 from assay.model.judges import Support
 from assay.settings import configure
 from tests.unit.judges.judge_server import by_words, judge_server
@@ -291,3 +294,24 @@ def test_passages_that_nobody_can_read_leave_their_measures_undefined(
     reason = found["answers"]["faithfulness"]["reason"]
     assert reason == "3 answers cited passages whose text did not come back"
     assert any("return passages with their text" in one for one in found["warnings"])
+
+
+def test_python_judges_a_system_as_the_command_does(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = write_rag(tmp_path, "python_rag", 50)
+    assert (
+        run(["eval", "run", "-t", "rag.yaml", "--system", spec, "--judge", "words", "--json"]) == 0
+    )
+    expected = said(capsys)["metrics"]
+    rag = importlib.import_module("python_rag")
+    with assay.open(home, **SETTINGS) as workspace:
+        kept = workspace.evaluate("rag.yaml", system=rag.answer, judge="words")
+        assert workspace.show("latest").result.run_id == kept.run_id
+    assert kept.to_dict()["metrics"] == expected
+    found = assay.evaluate(rag.answer, "rag.yaml", judge="words")
+    assert found.to_dict()["metrics"]["faithfulness"] == expected["faithfulness"]
+    yes = assay.evaluate(rag.answer, "rag.yaml", judge=lambda kind, text, passage: 1)
+    assert yes.to_dict()["metrics"]["faithfulness"] == 1.0
+    with pytest.raises(UsageError, match="there is no judge 'nobody'"):
+        assay.evaluate(rag.answer, "rag.yaml", judge="nobody")
