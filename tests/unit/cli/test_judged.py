@@ -307,7 +307,7 @@ def test_python_judges_a_system_as_the_command_does(
     rag = importlib.import_module("python_rag")
     with assay.open(home, **SETTINGS) as workspace:
         kept = workspace.evaluate("rag.yaml", system=rag.answer, judge="words")
-        assert workspace.show("latest").result.run_id == kept.run_id
+        assert workspace.runs.run("latest").run_id == kept.run_id
     assert kept.to_dict()["metrics"] == expected
     found = assay.evaluate(rag.answer, "rag.yaml", judge="words")
     assert found.to_dict()["metrics"]["faithfulness"] == expected["faithfulness"]
