@@ -98,6 +98,11 @@ class ServiceJudge:
         told = f"prompts={self.prompts.version},tokens={self.model.max_tokens}"
         return f"{self.model.name}({told})"
 
+    def name_for(self, kind: TaskKind) -> str:
+        """The same for one kind of task: of the prompts, only its own matters."""
+        told = f"{kind}={digest_of(self.prompts.texts[kind])[:12]},tokens={self.model.max_tokens}"
+        return f"{self.model.name}({told})"
+
     def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
         """The opinions as they come; after an error, those that were paid for still do."""
         waiting: dict[Future[Opinion], int] = {
