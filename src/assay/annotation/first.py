@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.annotation.adjudicate import Settled
-from assay.annotation.questions import SYNTHETIC
 from assay.annotation.swap import Ready, judgment
 from assay.model.annotation import Item, RoundQuery
 from assay.model.testset import GoldenQuery
@@ -36,14 +35,13 @@ def judged_queries(queries: Sequence[RoundQuery], items: Sequence[Item], settled
             )
             continue
         ranked = tuple(sorted(judged, key=lambda one: (-one.grade, one.id)))
-        passage = query.origin.get(SYNTHETIC)
         found.append(
             GoldenQuery(
                 query.query_id,
                 query.query_text,
                 query.query_type,
                 relevant_docs=ranked,
-                synthetic=None if passage is None else str(passage),
+                synthetic=query.synthetic,
             )
         )
     return Ready(tuple(found), left_out)

@@ -15,14 +15,12 @@ from typing import Any
 from assay import limits
 from assay.errors import FormatError, LimitError, Problem, ProblemsError
 from assay.ingest.facts import plain_name
-from assay.model.annotation import RoundQuery
+from assay.model.annotation import SYNTHETIC, RoundQuery
 from assay.model.document import ID_FORM
 from assay.model.testset import QueryType
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, parse_yaml
 from assay.testsets.rows import QUERY_ID, QUERY_TEXT, ROW_ID, Row, is_rows, rows_of
 
-SYNTHETIC = "synthetic"
-"""Where the origin of a question says from which passage it was made."""
 KINDS = ", ".join(QueryType)
 _HINT = "one question on each line, or a column query"
 

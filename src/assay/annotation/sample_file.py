@@ -1,7 +1,7 @@
 """How is a sample written to a file that a person reviews before judging starts?
 
 JSON lines, one query each: delete a line to drop a query; correct the words, or the type if the
-classifier was wrong.
+classifier was wrong. Questions that ``assay testset suggest`` made are read too, and stay marked.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from typing import Any
 
 from assay import limits
 from assay.annotation.draw import DrawnQuery, Sample
-from assay.annotation.questions import SYNTHETIC
 from assay.errors import Problem, ProblemsError
-from assay.model.annotation import RoundQuery
+from assay.model.annotation import SYNTHETIC, RoundQuery
 from assay.model.document import ID_FORM
 from assay.model.testset import QueryType
 from assay.strict_json import values
@@ -77,5 +76,5 @@ def _query(row: Any) -> RoundQuery | str:
         return f"{name}: the query_type is one of {KINDS}"
     if not isinstance(origin, dict):
         return f"{name}: origin is an object"
-    made = {key: str(row[key]) for key in (SYNTHETIC, "made_by") if row.get(key) is not None}
+    made = {field: str(row[field]) for field in (SYNTHETIC, "made_by") if row.get(field)}
     return RoundQuery(name, " ".join(text.split()), QueryType(kind), {**origin, **made})

@@ -293,11 +293,16 @@ def open_answerer(workspace: Workspace) -> Answerer:
 
 def open_judge(workspace: Workspace, spec: str) -> Judge:
     """A judge by its name, whose opinions are kept in the workspace."""
-    from assay.judges.judges import open_judge
     from assay.judges.kept import KeptJudge
 
-    settings = workspace.settings
-    judge = open_judge(
+    return KeptJudge(judge_named(workspace.settings, spec), workspace.opinions)
+
+
+def judge_named(settings: Settings, spec: str) -> Judge:
+    """A judge by its name; nothing that it says is kept."""
+    from assay.judges import judges
+
+    return judges.open_judge(
         settings.judge if spec == CONFIGURED else spec,
         entailment_model=lambda: _entailment(settings),
         model=settings.judge_model,
@@ -306,7 +311,6 @@ def open_judge(workspace: Workspace, spec: str) -> Judge:
         concurrency=settings.judge_concurrency,
         prompts=settings.judge_prompts,
     )
-    return KeptJudge(judge, workspace.opinions)
 
 
 def _entailment(settings: Settings) -> Entailment:

@@ -20,7 +20,7 @@ from assay.annotation.agreement import kappa_dict
 from assay.annotation.draw import DEFAULT_SEED, Strategy, cleaned, order
 from assay.annotation.first import judged_queries
 from assay.annotation.pool import DEFAULT_DEPTH as DEFAULT_DEPTH  # noqa: PLC0414 - surfaces
-from assay.annotation.questions import SYNTHETIC, read_questions
+from assay.annotation.questions import read_questions
 from assay.annotation.similar import Known
 from assay.annotation.standing import CUT, Standing
 from assay.annotation.swap import next_name
@@ -174,7 +174,7 @@ def new(workspace: Workspace, asked: NewSet, progress: Progress = silent) -> poo
     )
     _refuse_strangers(asked, made)
     whole, made = len(made.items), _within(made, asked)
-    synthetic = sum(SYNTHETIC in query.origin for query in queries)
+    synthetic = sum(query.synthetic is not None for query in queries)
     opened = Round(
         round_id=asked.name,
         purpose=Purpose.FIRST,
@@ -186,7 +186,7 @@ def new(workspace: Workspace, asked: NewSet, progress: Progress = silent) -> poo
         created_at=now(),
         source={
             "questions": asked.source or "given",
-            **({SYNTHETIC: synthetic} if synthetic else {}),
+            **({"synthetic": synthetic} if synthetic else {}),
             "pool": list(made.lists),
             "depth": made.depth,
             **({"budget": asked.budget} if asked.budget is not None else {}),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.durable import write_atomically
 from assay.errors import FormatError, UsageError
-from assay.model.document import ID_FORM
+from assay.model.annotation import check_person
 from assay.model.judges import Support
 from assay.model.tabular import Records, Tabular
 from assay.plural import counted
@@ -75,8 +75,7 @@ def grade(workspace: Workspace, ref: str, path: Path, annotator: str) -> JudgeQu
     """Keep what somebody said of claims, and compare it with the judge."""
     from assay.evaluation.judge_quality import claim_rows
 
-    if not ID_FORM.fullmatch(annotator):
-        raise UsageError(f"{annotator!r:.80} is not a name", hint="letters, digits or . _ : # -")
+    check_person(annotator)
     known = {row.key for row in claim_rows(workspace.stored_run(ref, stages=True))}
     grades = _read(path)
     if not known.intersection(grades):

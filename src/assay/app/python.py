@@ -1,7 +1,7 @@
 """What do ``assay.load_test_set`` and ``assay.evaluate`` do with a name?
 
-They look for it where every other surface does: in the workspace of the settings (``ASSAY_HOME``,
-``assay.yaml``), then among the shipped sets.
+They look for a test set where every other surface does: in the workspace of the settings
+(``ASSAY_HOME``, ``assay.yaml``), then among the shipped sets. A judge is one of those settings.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from assay.app.layout import Layout
 from assay.evaluation import evaluate as evaluation
+from assay.model.judges import Judge
 from assay.model.testset import TestSet
 from assay.settings import configure
 from assay.testsets import load
@@ -40,7 +41,7 @@ def load_test_set(
 
 
 def _with_names(evaluate: Callable[P, R]) -> Callable[P, R]:
-    """The function, given the test set that a name means in this workspace."""
+    """The function, given the test set and the judge that names mean in this workspace."""
     signature = inspect.signature(evaluate)
 
     @wraps(evaluate)
@@ -51,9 +52,24 @@ def _with_names(evaluate: Callable[P, R]) -> Callable[P, R]:
             test_set = given.arguments["test_set"] = load_test_set(name)
             if test_set.held_out is not None and given.arguments.get("part") is None:
                 given.arguments["part"] = "evaluation"  # who names a set does not mean all of it
+        if (judge := given.arguments.get("judge")) is not None:
+            given.arguments["judge"] = _judge(judge)
         return evaluate(*given.args, **given.kwargs)
 
     return resolved
+
+
+def _judge(given: Any) -> Judge:
+    """The judge that a name or a function means."""
+    if isinstance(given, str):
+        from assay.app.engine import judge_named
+
+        return judge_named(configure(), given)
+    if hasattr(given, "judge"):
+        return cast("Judge", given)
+    from assay.judges.custom import CallableJudge
+
+    return CallableJudge(given)
 
 
 evaluate = _with_names(evaluation.evaluate)

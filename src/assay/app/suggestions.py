@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from assay.annotation.draw import DEFAULT_SEED
-from assay.annotation.questions import SYNTHETIC
 from assay.annotation.similar import Known
 from assay.annotation.suggest import KINDS as KINDS  # noqa: PLC0414 - surfaces offer them
 from assay.annotation.suggest import Kind as Kind  # noqa: PLC0414
@@ -29,7 +28,7 @@ from assay.app.workspace import Workspace
 from assay.digests import digest_of
 from assay.errors import InputError, UsageError
 from assay.judges.chat import ChatModel
-from assay.model.annotation import RoundQuery
+from assay.model.annotation import SYNTHETIC, RoundQuery
 from assay.model.document import Chunk, StoredDocument
 from assay.search.query_type import classify
 from assay.search.request import COMPONENTS

@@ -67,6 +67,8 @@ class Verbs:
         tags: Sequence[str] = (),
         part: Literal["evaluation", "holdout", "all"] | None = None,
         answers: bool = False,
+        system: Any = None,
+        judge: str | None = None,
         use_cache: bool = True,
         **changes: Unpack[SearchChanges],
     ) -> EvaluationResult:
@@ -74,7 +76,10 @@ class Verbs:
 
         ``test_set`` is a name, a path or a value. ``changes`` are options of the search. ``part``
         is a side of the held-out split, evaluation by default. ``answers`` also answers each query
-        and judges the answers. ``carry_out`` takes what an ``EvaluationRequest`` says beyond that.
+        and judges the answers; ``judge`` reads them claim by claim (words, entailment, an address,
+        module:function). ``system`` is another engine to evaluate instead of our search: whatever
+        ``assay.evaluate`` takes, module:function or an address. ``carry_out`` takes what an
+        ``EvaluationRequest`` says beyond that.
         """
         from assay.app.evaluation import asked_for
 
@@ -86,6 +91,8 @@ class Verbs:
             tags=tuple(tags),
             part=part,
             answers=answers,
+            retriever=system,
+            judge=judge,
             use_cache=use_cache,
         )
         return self.carry_out(request, progress).result

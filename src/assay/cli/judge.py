@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.console import emit_json, emit_text, note
+from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag, configuration
 
@@ -70,4 +70,14 @@ def _show(found: "JudgeQuality", *, as_json: bool) -> None:
     if as_json:
         emit_json(found.to_dict())
         return
-    emit_text(str(found.records()))
+    table = found.records()
+    emit_text(table.title)
+    emit_columns([table.names, *([_cell(value) for value in row] for row in table.rows)])
+    for line in table.notes:
+        emit_text(line)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return "—" if value is None else str(value)

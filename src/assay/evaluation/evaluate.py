@@ -22,8 +22,10 @@ from assay.evaluation.result import EvaluationResult, result_of
 from assay.evaluation.scope import answerable
 from assay.evaluation.score import Protocol, choice, protocol_named
 from assay.evaluation.systems import asked
+from assay.evaluation.verdicts import Finish, judged_outcome
 from assay.measures.base import Measure
 from assay.measures.parse import measures_text, parse_measures
+from assay.model.judges import Judge
 from assay.model.ranking import CHUNK_SEPARATOR, Match, MatchName, RankBy, RankByName
 from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
@@ -53,6 +55,7 @@ def evaluate(
     retries: int = 0,
     sampling: Sampling | None = None,
     by_group: bool = False,
+    judge: Judge | Callable[[str, str, str], Any] | str | None = None,
     progress: Callable[[QueryOutcome], None] | None = None,
 ) -> EvaluationResult:
     """Ask the queries of a test set and score what comes back.
@@ -74,7 +77,9 @@ def evaluate(
     A query without ground truth is not asked. ``match`` says when a result is what was judged
     (``assay.Match``). ``chunk_separator`` separates document and chunk in the ids of chunks, where
     results do not name their document (``doc_id``). ``by_group`` resamples queries of one group
-    together; ``progress`` is called with each outcome.
+    together; ``progress`` is called with each outcome. ``judge`` reads what the system answers
+    claim by claim: words, entailment, an address, module:function, a function that takes the kind
+    of a task, a text and a passage (``judges/custom.py``), or a ``Judge``.
 
     >>> from assay.model.testset import GoldenQuery, Judgment, TestSet
     >>> queries = (GoldenQuery("q1", "aspirin", relevant_docs=(Judgment("d1", 3),)),)
@@ -106,6 +111,7 @@ def evaluate(
         rank_by=None if rank_by is None else choice(RankBy, rank_by, "rank_by"),
         concurrency=concurrency,
         retries=Retries(retries),
+        finish=None if judge is None else _judging(judge),
     ):
         outcomes.append(outcome)
         if progress is not None:
@@ -125,6 +131,13 @@ def evaluate(
     for warning in result.warnings():
         log.warning("%s: %s", chosen.name, warning)
     return result
+
+
+def _judging(judge: Any) -> Finish:
+    """What a judge adds to an outcome; names and functions are ``assay.evaluate``'s to resolve."""
+    if isinstance(judge, str) or not hasattr(judge, "judge"):
+        raise UsageError(f"{judge!r:.80} is no judge", hint="call assay.evaluate")
+    return lambda query, outcome: judged_outcome(judge, query, outcome)
 
 
 def _chosen(test_set: TestSet | str | os.PathLike[str], part: str | None) -> TestSet:

@@ -2,7 +2,8 @@
 
 People grade claims of some answers, drawn at random, as the judge did: is the claim supported by
 what the answer cites? Agreement is Cohen's kappa of "supported" against the rest, its interval by
-resampling whole answers. A judge whose kappa does not exceed 0.6 decides no gate. The faithfulness
+resampling whole answers. A judge whose kappa does not exceed 0.6 decides no gate, and fewer than 30
+claims do not show that it does. The faithfulness
 of all answers is estimated from both (``stats/prediction_powered.py``), with answers as items.
 """
 
@@ -29,6 +30,8 @@ from assay.stats.prediction_powered import PredictionPowered, prediction_powered
 
 FLOOR = 0.6
 """Kappa that a judge must exceed to decide a gate, as two annotators must (SPEC section 4)."""
+LEAST = 30
+"""Graded claims below which agreement may be luck."""
 KEY = "judge_quality"
 """Where a run's aggregate keeps what is known of its judge."""
 LABELS = ("supported", "not supported")
@@ -67,6 +70,11 @@ class JudgeQuality(Tabular):
     @property
     def passed(self) -> bool:
         """Whether the judge may decide a gate."""
+        return self.agrees and self.claims >= LEAST
+
+    @property
+    def agrees(self) -> bool:
+        """Whether kappa exceeds the floor, over however few claims."""
         return self.kappa.value is not None and self.kappa.value > FLOOR
 
     @property
@@ -76,6 +84,11 @@ class JudgeQuality(Tabular):
             return f"kappa is undefined ({self.kappa.reason}): the judge decides no gate"
         if self.passed:
             return f"kappa {self.kappa.value:.4f} exceeds {FLOOR}: the judge may decide a gate"
+        if self.agrees:
+            return (
+                f"kappa {self.kappa.value:.4f} exceeds {FLOOR}, but {self.claims} claims are "
+                f"graded, and {LEAST} are needed"
+            )
         return f"kappa {self.kappa.value:.4f} does not exceed {FLOOR}: the judge decides no gate"
 
     def records(self) -> Records:
@@ -115,6 +128,7 @@ class JudgeQuality(Tabular):
             "confusion": [list(row) for row in self.kappa.confusion],
             "by_query_type": {name: _row(name, one) for name, one in self.by_type.items()},
             "floor": FLOOR,
+            "agrees": self.agrees,
             "passed": self.passed,
             "verdict": self.verdict,
             "faithfulness": {
@@ -162,6 +176,8 @@ def _rows(run: StoredRun) -> Iterator[ClaimRow]:
         if outcome.judged is None or query is None:
             continue
         for claim in outcome.judged.claims:
+            if claim.unknown:
+                continue
             texts = tuple(outcome.passages[one] for one in claim.opinions)
             key = claim_key(query.query_text, claim.text, texts)
             kind = str(query.query_type or "")
@@ -232,12 +248,14 @@ def require_agreement(sides: Sequence[RunInfo], measures: Sequence[str]) -> list
             "(assay judge sheet, assay judge grade)"
         ]
     for found in known:
-        if not found.get("passed"):
+        if not found.get("agrees", found.get("passed")):
             raise AgreementError(
                 f"{', '.join(measures)}: {found.get('verdict')}",
                 hint="choose another judge, or grade more claims: assay judge sheet RUN",
             )
-    return []
+    if any(found.get("passed") for found in known):
+        return []
+    return [f"{', '.join(measures)}: {known[0].get('verdict')} (assay judge sheet)"]
 
 
 def _kappa_of(rows: Sequence[ClaimRow], said: Mapping[str, Support], kind: str) -> Kappa:

@@ -230,7 +230,7 @@ class EvaluationResult(Tabular):
                 f"cited {UNREAD}, and no measure says whether they support the answer; return "
                 "passages with their text",
             ),
-            (self._unreadable, every, "judged in part: the judge said something unreadable"),
+            (self._unreadable, every, "judged in part: what the judge said unreadably is left out"),
         ):
             if ids:
                 said.append(some(ids, len(of), what))

@@ -144,5 +144,5 @@ class _Asking:
 
 
 def _best(opinions: Sequence[Opinion]) -> Opinion | None:
-    """The opinion that supports most; None where there is none."""
-    return max(opinions, key=lambda one: (one.supported, one.score), default=None)
+    """The opinion that supports most, or one that might have; None where there is none."""
+    return max(opinions, key=lambda one: (one.supported, one.unreadable, one.score), default=None)

@@ -2,7 +2,9 @@
 
 A claim is a sentence that states something. ``[2]`` after it names the answer's second citation,
 ``[label-1:chunk_2]`` a chunk by its id. Where an answer has no such marks, every sentence rests on
-all that the answer cites.
+all that the answer cites. A list of references at the end is neither claim nor mark. Brackets with
+several numbers are an interval, not citations, where a unit follows, a word such as "range" comes
+before, or there are not so many citations.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.analysis.sentence_ends import split_sentences
+from assay.analysis.spelling import UNITS
 from assay.analysis.words import written_words
 from assay.model.answers import Answer
 
@@ -20,8 +23,19 @@ _MARKS = r"(?:\s*\[[^\[\]]{1,200}\])+"
 _AFTER_THE_END = re.compile(rf"([.!?;:])({_MARKS})")
 _BEFORE_ANOTHER = re.compile(rf"{_MARKS}(?=\s+(?:[A-Z(\u201c\"*\u2022]|[^\[\]|]{{1,200}}\|))")
 _ENDS = re.compile(r"[.!?;:][\"'\u201d\u2019)]*\s*$")
-_NUMBERS = re.compile(r"(?:note )?\d{1,4}(?:\s*[,;\u2013-]\s*\d{1,4})*")
-_NUMBERED = re.compile(r"\[(\d{1,4}(?:\s*[,;\u2013-]\s*\d{1,4})*)\]")
+_LISTED = r"\d{1,4}(?:\s*[,;\u2013-]\s*\d{1,4})*"
+_NUMBERS = re.compile(rf"(?:note |\^)?({_LISTED})")
+_NUMBERED = re.compile(
+    rf"\[\^?({_LISTED})\]|\u3010({_LISTED})(?:\u2020[^\u3010\u3011]{{0,80}})?\u3011"
+)
+_UNIT_AFTER = re.compile(r"\s*(?:%|([^\W\d_]{1,10})(?![^\W_]))")
+_INTERVAL_BEFORE = re.compile(
+    r"\b(?:CI|CrI|IQR|range|interval|between)(?: of| was| is|[:,=])*\s*$", re.IGNORECASE
+)
+_NEAR = 40  # characters before brackets in which a word such as "range" stands
+_MEASURED = UNITS | {"percent", "minutes", "hours", "days", "weeks", "months", "years"}
+_REFERENCE = re.compile(r"\s*\[\^?(\d{1,4})\]:?\s+\S")
+_HEADING = re.compile(r"[\s#*]*(?:references|sources|citations|bibliography)[\s:*]*", re.IGNORECASE)
 _LIST_MARK = re.compile(r"^\s*(?:[*•·\u2013-]|\d{1,2}[.)])\s+")
 _LEAST_WORDS = 3
 _WIDEST = 50  # sources of a range such as [2-4]
@@ -50,7 +64,7 @@ def sentences_of(answer: Answer) -> list[Claim]:
     if not answer.grounded:
         return []
     found: list[Claim] = []
-    for written in answer.text.splitlines():
+    for written in _body(answer).splitlines():
         for sentence in _sentences(_LIST_MARK.sub("", written)):
             cited, text = _cited(sentence, answer.citations)
             found.append(Claim(text, cited))
@@ -62,8 +76,8 @@ def sentences_of(answer: Answer) -> list[Claim]:
 def has_marks(answer: Answer) -> bool:
     """Whether the text says which sentence cites what."""
     return any(
-        inside in answer.citations or _NUMBERS.fullmatch(inside)
-        for inside in (mark[1].strip() for mark in _MARK.finditer(answer.text))
+        mark[1].strip() in answer.citations or _numbers_of(mark, len(answer.citations))
+        for mark in _MARK.finditer(_body(answer))
     )
 
 
@@ -73,11 +87,12 @@ def citing(text: str, ids: Sequence[str], listed: Sequence[int] = ()) -> Answer:
     Marks become the numbers of its citations, in the order in which it cites them; a number that
     no passage has becomes a citation that resolves to nothing. ``listed`` are cited beside it.
     """
-    said = [n for found in _NUMBERED.finditer(text) for n in _numbers(found[1])]
+    said = [n for mark in _NUMBERED.finditer(text) for n in _numbers_of(mark, len(ids))]
     cited = _ids([*said, *listed], ids)
 
-    def renumbered(found: re.Match[str]) -> str:
-        return "".join(f"[{cited.index(one) + 1}]" for one in _ids(_numbers(found[1]), ids))
+    def renumbered(mark: re.Match[str]) -> str:
+        meant = _ids(_numbers_of(mark, len(ids)), ids)
+        return "".join(f"[{cited.index(one) + 1}]" for one in meant) or mark[0]
 
     return Answer(_NUMBERED.sub(renumbered, text), cited)
 
@@ -123,8 +138,8 @@ def _cited(sentence: str, citations: Sequence[str]) -> tuple[tuple[str, ...], st
         inside = mark[1].strip()
         if inside in citations:
             cited[inside] = None
-        elif _NUMBERS.fullmatch(inside):
-            cited.update(dict.fromkeys(_ids(_numbers(inside), citations)))
+        elif numbers := _numbers_of(mark, len(citations)):
+            cited.update(dict.fromkeys(_ids(numbers, citations)))
         else:
             return mark[0]  # brackets of the text itself
         return ""
@@ -134,10 +149,46 @@ def _cited(sentence: str, citations: Sequence[str]) -> tuple[tuple[str, ...], st
     return tuple(cited), text
 
 
+def _body(answer: Answer) -> str:
+    """The text without the list of references at its end, if it has one."""
+    lines = answer.text.splitlines()
+    start, last, blank, entries = len(lines), len(answer.citations) + 1, False, 0
+    for at in range(len(lines) - 1, -1, -1):
+        if not lines[at].strip():
+            blank = True
+            continue
+        entry = _REFERENCE.match(lines[at])
+        if entry is None or not 1 <= int(entry[1]) < last:
+            break
+        start, last, blank, entries = at, int(entry[1]), False, entries + 1
+    else:
+        return answer.text  # nothing comes before it
+    headed = entries > 0 and _HEADING.fullmatch(lines[at]) is not None
+    if headed or (blank and entries > 1):
+        return "\n".join(lines[: at if headed else start])
+    return answer.text
+
+
+def _numbers_of(mark: re.Match[str], count: int) -> list[int]:
+    """The numbers that a mark cites, of ``count``; none where the text itself has brackets."""
+    inside = next(one for one in mark.groups() if one is not None).strip()
+    written = _NUMBERS.fullmatch(inside)
+    if written is None:
+        return []
+    found = _numbers(written[1])
+    if len(found) == 1:
+        return found
+    unit = _UNIT_AFTER.match(mark.string, mark.end())
+    measured = unit is not None and (unit[1] is None or unit[1].casefold() in _MEASURED)
+    named = _INTERVAL_BEFORE.search(mark.string, max(0, mark.start() - _NEAR), mark.start())
+    inner = all(1 <= n <= count for n in found)
+    return found if inner and not measured and not named else []
+
+
 def _numbers(inside: str) -> list[int]:
     """The numbers of ``1``, ``1, 3`` or ``2-4``."""
     found: list[int] = []
-    for part in re.split(r"[,;]", inside.removeprefix("note ")):
+    for part in re.split(r"[,;]", inside):
         first, dash, last = part.replace("\u2013", "-").partition("-")
         if not dash:
             found.append(int(first))

@@ -1,8 +1,9 @@
 """How does a language model judge, and how do we know that we understood it?
 
 Prompts are files (``prompts/``, or a folder of the user's own); their digest is part of the judge's
-name, and so of every run. The reply must be a JSON object with a known label. One that is not is
-asked for again, once, with the mistake named; after that the opinion has no label and says why.
+name, and so of every run. The last JSON object of the reply must have a known label. One that has
+none is asked for again, once, with the mistake named; after that the opinion has no label and says
+why.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from assay.model.judges import BEST_GRADE, JudgeTask, Opinion, Support, TaskKind
 CONCURRENCY = 4
 ATTEMPTS = 2
 SHOWN = 120
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+READ = 20_000  # characters at the end of a reply in which the object is looked for
+_THOUGHT = "<think>", "</think>"
+_DECODER = json.JSONDecoder()
 _EXPECTED = {
     TaskKind.SUPPORT: f'"label" must be one of {", ".join(Support)}',
     TaskKind.RELEVANCE: f'"grade" must be a whole number from 0 to {BEST_GRADE}',
@@ -95,6 +98,11 @@ class ServiceJudge:
         told = f"prompts={self.prompts.version},tokens={self.model.max_tokens}"
         return f"{self.model.name}({told})"
 
+    def name_for(self, kind: TaskKind) -> str:
+        """The same for one kind of task: of the prompts, only its own matters."""
+        told = f"{kind}={digest_of(self.prompts.texts[kind])[:12]},tokens={self.model.max_tokens}"
+        return f"{self.model.name}({told})"
+
     def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
         """The opinions as they come; after an error, those that were paid for still do."""
         waiting: dict[Future[Opinion], int] = {
@@ -137,14 +145,30 @@ class ServiceJudge:
         return Opinion("", 0.0, f"unreadable reply: {' '.join(reply.split())[:SHOWN]}", spent)
 
 
+def _last_object(reply: str) -> dict[str, Any] | None:
+    """The last JSON object of a reply; what the model thought aloud before it does not count."""
+    begin, end = _THOUGHT
+    said = reply.rpartition(end)[2]
+    if begin in said:  # it was cut off while thinking
+        return None
+    said = said[-READ:]
+    found: dict[str, Any] | None = None
+    at = said.find("{")
+    while at >= 0:
+        try:
+            found, after = _DECODER.raw_decode(said, at)
+        except ValueError:
+            after = at + 1
+        except RecursionError:
+            return None
+        at = said.find("{", after)
+    return found
+
+
 def read_reply(kind: TaskKind, reply: str, usage: Usage | None = None) -> Opinion | None:
     """The opinion in a reply; None where it has no known label."""
-    fenced = _FENCED.search(reply)
-    try:
-        said: Any = json.loads(fenced[1] if fenced else reply)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(said, dict):
+    said = _last_object(reply)
+    if said is None:
         return None
     why = said.get("reason")
     reason = " ".join(why.split())[:500] if isinstance(why, str) else ""

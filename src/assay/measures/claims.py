@@ -22,7 +22,8 @@ supports claim c:
 A refusal claims nothing: of the first three and AnswerRelevance it is left out, and of Correctness
 it is 0 where the test set knows what a right answer says. An answer that failed counts 0 where
 there was evidence. Nothing is said of the support of an answer that cites passages whose text did
-not come back, nor of a context without any text. What a judge said unreadably counts as no support.
+not come back, nor of a context without any text. What a judge said
+unreadably is unknown: the claim, citation, nugget or passage is left out.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ _NO_CONTEXT = "no retrieved passage came back with its text"
 
 
 def _unjudged(records: Sequence[AnswerRecord]) -> str:
-    return _UNJUDGED if all(r.judged is None for r in records) else ""
+    said = [r.judged for r in records if r.judged is not None]
+    if unreadable := sum(bool(one.unreadable) for one in said):
+        return f"what the judge said of {counted(unreadable, 'answer')} could not be read"
+    return "" if said else _UNJUDGED
 
 
 def _unread(records: Sequence[AnswerRecord]) -> str:
@@ -58,7 +62,7 @@ def _unread(records: Sequence[AnswerRecord]) -> str:
 
 def _unread_context(records: Sequence[AnswerRecord]) -> str:
     known = any(r.to_say and r.judged is not None for r in records)
-    return _NO_CONTEXT if known else _unjudged(records)
+    return _unjudged(records) or (_NO_CONTEXT if known else "")
 
 
 def _of_grounded(r: AnswerRecord, share: Callable[[JudgedAnswer], float | None]) -> float | None:
@@ -72,8 +76,12 @@ def faithfulness(r: AnswerRecord) -> float | None:
     """The share of claims that a cited passage supports."""
     return _of_grounded(
         r,
-        lambda judged: None if r.unread else _share(one.supported for one in judged.claims),
+        lambda judged: None if r.unread else _claims_supported(judged),
     )
+
+
+def _claims_supported(judged: JudgedAnswer) -> float | None:
+    return _share(one.supported for one in judged.claims if not one.unknown)
 
 
 def citation_precision(r: AnswerRecord) -> float | None:
@@ -85,11 +93,20 @@ def _citations_right(judged: JudgedAnswer) -> float | None:
     if judged.marked:
         return _share(_supports(one, cited) for one in judged.claims for cited in one.citations)
     every = dict.fromkeys(cited for one in judged.claims for cited in one.citations)
-    return _share(any(_supports(one, cited) for one in judged.claims) for cited in every)
+    return _share(_supports_any(judged.claims, cited) for cited in every)
 
 
-def _supports(claim: JudgedClaim, cited: str) -> bool:
-    return cited in claim.opinions and claim.opinions[cited].supported
+def _supports_any(claims: Sequence[JudgedClaim], cited: str) -> bool | None:
+    said = [_supports(one, cited) for one in claims]
+    return True if True in said else None if None in said else False
+
+
+def _supports(claim: JudgedClaim, cited: str) -> bool | None:
+    """Whether a citation supports its sentence; None where the judge was not understood."""
+    opinion = claim.opinions.get(cited)
+    if opinion is None:
+        return False
+    return None if opinion.unreadable else opinion.supported
 
 
 def citation_recall(r: AnswerRecord) -> float | None:
@@ -103,7 +120,7 @@ def answer_relevance(r: AnswerRecord) -> float | None:
         r,
         lambda judged: (
             None
-            if judged.relevance is None or not judged.relevance.label
+            if judged.relevance is None or judged.relevance.unreadable
             else judged.relevance.score
         ),
     )
@@ -124,7 +141,8 @@ def context_precision(r: AnswerRecord) -> float | None:
         return 0.0 if r.judging and r.expect is Expect.EVIDENCE else None
     if r.judged is None or r.expect is not Expect.EVIDENCE:
         return None
-    return _share((one.grade or 0) >= RELEVANT_GRADE for one in r.judged.context)
+    read = (one for one in r.judged.context if not one.unreadable)
+    return _share((one.grade or 0) >= RELEVANT_GRADE for one in read)
 
 
 def context_recall(r: AnswerRecord) -> float | None:
@@ -159,8 +177,9 @@ def refusal_recall(r: AnswerRecord) -> bool | None:
     return r.said is not None and not r.said.grounded
 
 
-def _share(flags: Iterable[bool]) -> float | None:
-    listed = list(flags)
+def _share(flags: Iterable[bool | None]) -> float | None:
+    """The share that is so, of those that are known."""
+    listed = [one for one in flags if one is not None]
     return sum(listed) / len(listed) if listed else None
 
 
@@ -170,8 +189,9 @@ def _weighed(
     def weight(nugget: JudgedNugget) -> float:
         return 1.0 if nugget.vital else OKAY
 
-    whole = sum(map(weight, nuggets))
-    said = sum(weight(one) for one in nuggets if (found := opinion(one)) and found.supported)
+    known = [one for one in nuggets if not ((found := opinion(one)) and found.unreadable)]
+    whole = sum(map(weight, known))
+    said = sum(weight(one) for one in known if (found := opinion(one)) and found.supported)
     return said / whole if whole else None
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from assay.errors import UsageError
+from assay.model.document import check_id
 from assay.model.judgments import Span
 from assay.model.testset import QueryType
 
@@ -36,6 +38,18 @@ class Order(StrEnum):
 
 AUTOMATIC = "judge:"
 """Before the name of an automatic judge, where people have theirs."""
+SYNTHETIC = "synthetic"
+"""Where the origin of a question says from which passage it was made."""
+
+
+def check_person(name: object) -> str:
+    """The name, if a person may judge under it."""
+    found = check_id(name, "annotator")
+    if found.casefold().startswith(AUTOMATIC):
+        raise UsageError(
+            f"{found} is the name of an automatic judge", hint="people judge under their own"
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,12 @@ class RoundQuery:
     query_text: str
     query_type: QueryType | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def synthetic(self) -> str | None:
+        """The passage that it was made from; None where a person asked it."""
+        passage = self.origin.get(SYNTHETIC)
+        return None if passage is None else str(passage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,11 @@ class Opinion:
     usage: Usage | None = None
 
     @property
+    def unreadable(self) -> bool:
+        """Whether the judge said nothing that could be read."""
+        return not self.label
+
+    @property
     def supported(self) -> bool:
         """Whether the passage supports the claim."""
         return self.label == Support.SUPPORTED
@@ -105,6 +110,11 @@ class JudgedClaim:
     def supported(self) -> bool:
         """Whether some cited passage supports it."""
         return any(one.supported for one in self.opinions.values())
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nobody can say: none is known to support it, and an opinion is unreadable."""
+        return not self.supported and any(one.unreadable for one in self.opinions.values())
 
     @property
     def contradicted(self) -> bool:
@@ -158,4 +168,4 @@ class JudgedAnswer:
             *self.context,
             *([self.relevance] if self.relevance else []),
         ]
-        return sum(not one.label for one in said)
+        return sum(one.unreadable for one in said)

@@ -234,10 +234,20 @@ class TestSet:
 
     @property
     def judged_by(self) -> tuple[str, ...]:
-        """That one person judged it, alone or checked by a second one; of each set it joins."""
+        """That one person judged it, alone or checked by a second one; also of its parents."""
+        return (*_judged_by(self.provenance), *self._judged_before)
+
+    @property
+    def carried_judged_by(self) -> tuple[str, ...]:
+        """The same for a set made from this one: each line names the set that it is about."""
+        own = (f"{self.name} was {line}" for line in _judged_by(self.provenance))
+        return (*own, *self._judged_before)
+
+    @property
+    def _judged_before(self) -> tuple[str, ...]:
+        """What was said of the sets that this one was made from."""
         listed = self.provenance.get(JUDGED_BY, ())
-        joined = tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else ()
-        return (*_judged_by(self.provenance), *joined)
+        return tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else ()
 
     @property
     def unjudged(self) -> tuple[GoldenQuery, ...]:

@@ -26,6 +26,7 @@ from assay.model.annotation import (
     Purpose,
     Round,
     RoundQuery,
+    check_person,
 )
 from assay.model.codec import decode, encode
 from assay.model.document import check_id
@@ -269,12 +270,7 @@ def _check_round(held: Round, queries: Sequence[RoundQuery], items: Sequence[Ite
 
 
 def _check_annotators(held: Round) -> None:
-    names = [check_id(name, "annotator") for name in held.annotators]
-    for name in names:
-        if _folded(name).startswith(AUTOMATIC):
-            raise UsageError(
-                f"{name} is the name of an automatic judge", hint="people judge under their own"
-            )
+    names = [check_person(name) for name in held.annotators]
     if len(set(map(_folded, names))) < len(names):
         raise UsageError(
             f"{names[0]} cannot be both annotators", hint="two distinct people judge every passage"

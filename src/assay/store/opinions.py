@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import select
 
@@ -19,6 +20,7 @@ from assay.store.seals import UNREADABLE, sealed, unsealed
 from assay.store.upsert import insert_or_replace
 
 PAGE = 500  # keys of one statement
+UNCOUNTED = "uncounted"  # beside an opinion, until a run has counted what it took
 
 
 class SqlOpinionStore:
@@ -32,7 +34,10 @@ class SqlOpinionStore:
         self._engine.dispose()
 
     def opinions(self, judge: str, keys: Collection[str]) -> dict[str, Opinion]:
-        """What a judge said of the tasks with these keys, as far as it is known."""
+        """What a judge said of the tasks with these keys, as far as it is known.
+
+        ``usage`` comes with those that no run has counted yet.
+        """
         table = judge_opinions
         found: dict[str, Opinion] = {}
         with self._engine.connect() as connection:
@@ -46,10 +51,27 @@ class SqlOpinionStore:
 
     def keep(self, judge: str, key: str, opinion: Opinion) -> None:
         """Store an opinion; it is on the disk when this returns."""
-        content = json.dumps(encode(opinion), separators=(",", ":"), allow_nan=False)
-        row = {"judge": judge, "task": key, "opinion_json": sealed(content), "at": now("seconds")}
+        row = _row(
+            judge, key, encode(opinion) | ({} if opinion.usage is None else {UNCOUNTED: True})
+        )
         with writing(self._engine) as connection:
             insert_or_replace(connection, judge_opinions, [row])
+
+    def count(self, judge: str, keys: Collection[str]) -> None:
+        """Note that what these opinions took was counted; their usage is not given again."""
+        table = judge_opinions
+        with writing(self._engine) as connection:
+            for part in _pages(keys):
+                chosen = select(table).where(table.c.judge == judge, table.c.task.in_(part))
+                found = [
+                    (row.task, unsealed(row.opinion_json)) for row in connection.execute(chosen)
+                ]
+                rows = [
+                    _row(judge, task, {k: v for k, v in content.items() if k != UNCOUNTED})
+                    for task, content in found
+                ]
+                if rows:
+                    insert_or_replace(connection, table, rows)
 
     def grade(self, annotator: str, grades: Mapping[str, Support]) -> None:
         """Store what a person said of claims, in one commit; a later grade replaces an earlier."""
@@ -72,11 +94,16 @@ class SqlOpinionStore:
         return found
 
 
+def _row(judge: str, key: str, content: Mapping[str, Any]) -> dict[str, str]:
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return {"judge": judge, "task": key, "opinion_json": sealed(text), "at": now("seconds")}
+
+
 def _read(text: str) -> Opinion | None:
     """The opinion of a row; one that was damaged is asked for again."""
     try:
         content = unsealed(text)
-        usage = content.get("usage")
+        usage = content.get("usage") if content.get(UNCOUNTED) else None
         return Opinion(
             content["label"],
             content["score"],

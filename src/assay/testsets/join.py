@@ -51,7 +51,7 @@ def _provenance(sets: Sequence[TestSet]) -> dict[str, Any]:
         shared += common.sentences(groups=apart, documents=apart)
     if shared:
         found[OVERLAP] = shared
-    if judged := [f"{one.name} was {line}" for one in sets for line in one.judged_by]:
+    if judged := [line for one in sets for line in one.carried_judged_by]:
         found[JUDGED_BY] = judged
     held = frozenset[str]().union(*(one.unjudged_held_out for one in sets))
     return with_skipped(found, [query for one in sets for query in one.unjudged], held)

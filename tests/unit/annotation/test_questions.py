@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.annotation.questions import SYNTHETIC, read_questions
+from assay.annotation.questions import read_questions
 from assay.errors import AssayError
+from assay.model.annotation import SYNTHETIC
 from assay.model.testset import QueryType
 
 TEXTS = ["what is the dose", "who may take part"]

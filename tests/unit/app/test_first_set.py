@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from assay.annotation.questions import read_questions
+from assay.annotation.swap import successor
 from assay.app import first_set, testsets
 from assay.app.annotation import Desk, automatic, open_desk
 from assay.app.first_set import NewSet, finish, new
+from assay.app.pool import pool
+from assay.app.refresh import propose
 from assay.app.workspace import Workspace
 from assay.errors import ConflictError, InputError, UsageError
 from assay.model.annotation import Order, Purpose
@@ -31,6 +35,7 @@ from tests.unit.http.conftest import (  # noqa: F401 - fixtures
 QUESTIONS = b"headache\nwhich drug helps in diabetes\nlower cholesterol\n"
 LIST = "engine theirs.trec"
 RELEVANT = {"q001": {"d1", "d2"}, "q002": {"d4", "d5"}, "q003": {"d3"}}
+MADE = {"q004": {"d1"}}  # a synthetic question
 
 
 @pytest.fixture
@@ -53,7 +58,7 @@ def judge(desk: Desk, person: str, count: int = 1_000, *, harsher: int = 0) -> N
         if task is None:
             return
         document = task.chunk_id.partition(":")[0]
-        grade = 3 if document in RELEVANT[task.query_id] else 0
+        grade = 3 if document in (RELEVANT | MADE)[task.query_id] else 0
         desk.grade(person, (task.query_id, task.chunk_id), max(grade - harsher, 0))
 
 
@@ -273,3 +278,28 @@ def test_a_judge_that_breaks_off_goes_on_where_it_stopped(workspace: Workspace) 
     desk.propose("flaky", works)
     assert sorted((*seen, *again)) == sorted(query.query_text for query in desk.queries)
     assert len(desk.grades("judge:flaky")) == len(desk.items)
+
+
+def test_a_refresh_keeps_who_judged_and_what_is_synthetic(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    typed = QUESTIONS.decode().splitlines()
+    rows = [{"query_text": text, "query_type": "paraphrase"} for text in typed]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    new(workspace, asked(questions=read_questions(data, "q.jsonl")))
+    judge(open_desk(workspace, "ward"), "ann")
+    parent = finish(workspace, close=True).test_set
+    sample = {"query_id": "q004", "query_text": "is there a drug for headache"}
+    sample |= {"query_type": "paraphrase", "synthetic": "d1:chunk_0", "made_by": "title"}
+    path = tmp_path / "made.jsonl"
+    path.write_text(json.dumps(sample) + "\n", "utf-8")
+    pool(workspace, parent, path, annotators=("ann", "bob"), round_id="more")
+    for person in ("ann", "bob"):
+        judge(open_desk(workspace, "more"), person)
+    made = propose(workspace, parent, round_id="more", count=1).test_set
+    assert made.by_id["q004"].synthetic == "d1:chunk_0"
+    assert made.judged_by == (
+        "ward was judged by one person (ann): how far another would agree is not known",
+    )
+    again = successor(made, made.queries, None, {})
+    assert again.judged_by == made.judged_by, "named once, however many versions follow"

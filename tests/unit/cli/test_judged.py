@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import os
 import signal
@@ -14,8 +15,10 @@ from typing import Any
 
 import pytest
 
+import assay
 from assay.app.workspace import Workspace
 from assay.cli.main import run
+from assay.errors import UsageError
 from assay.model.judges import Support
 from assay.settings import configure
 from tests.unit.judges.judge_server import by_words, judge_server
@@ -175,7 +178,7 @@ def test_judging_that_is_killed_pays_nothing_twice(home: Path, tmp_path: Path) -
         done = subprocess.run(command, env=environ, capture_output=True, check=True)
     found = json.loads(done.stdout)
     assert len(paid) == len(set(paid)), "an opinion was paid for twice"
-    assert found["judge_usage"]["tokens"] == 110 * (len(paid) - 4)
+    assert found["judge_usage"]["tokens"] == 110 * len(paid), "what came before the kill counts"
     assert found["metrics"]["faithfulness"] == 1.0
 
 
@@ -235,13 +238,22 @@ def test_a_judge_that_people_disagree_with_decides_no_gate(
     assert "supported" not in sheet.read_text("utf-8")  # people do not see what the judge said
     graded_by(sheet, lambda claim: "supported" if "Headache" not in claim else "unsupported")
     capsys.readouterr()
+    for name in ("judge:words", "Judge:anna"):
+        assert run(["judge", "grade", "baseline", str(sheet), "--by", name]) == 2
+        assert "the name of an automatic judge" in capsys.readouterr().err
     assert run(["judge", "grade", "baseline", str(sheet), "--by", "anna", "--json"]) == 0
     found = said(capsys)
     assert found["kappa"] == 1.0
     assert found["confusion"] == [[2, 0], [0, 1]]
-    assert found["passed"]
+    assert not found["passed"], "three claims are too few to tell"
+    assert run(["judge", "check", "baseline"]) == 0
+    shown = capsys.readouterr().out
+    assert "Records(" not in shown
+    assert shown.splitlines()[1].split() == ["query_type", "kappa", "agreement", "n", "reason"]
+    assert shown.splitlines()[2].split()[:4] == ["all", "1.0000", "1.0000", "3"]
+    assert "3 claims are graded, and 30 are needed" in shown
     assert run(gate) == 0
-    assert "nobody has compared" not in "".join(capsys.readouterr())
+    assert "3 claims are graded, and 30 are needed" in "".join(capsys.readouterr())
 
     graded_by(sheet, lambda claim: "supported" if "Headache" in claim else "unsupported")
     assert run(["judge", "grade", "baseline", str(sheet), "--by", "anna"]) == 0
@@ -300,3 +312,24 @@ def test_a_gate_shows_measures_of_answers_by_type(
         found = said(capsys)["per_query_type"]
         assert found["exact_term"]["Faithfulness"] == {"baseline": 1.0, "current": 0.0}
         assert found["paraphrase"]["Faithfulness"] == {"baseline": 0.5, "current": 0.5}
+
+
+def test_python_judges_a_system_as_the_command_does(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = write_rag(tmp_path, "python_rag", 50)
+    assert (
+        run(["eval", "run", "-t", "rag.yaml", "--system", spec, "--judge", "words", "--json"]) == 0
+    )
+    expected = said(capsys)["metrics"]
+    rag = importlib.import_module("python_rag")
+    with assay.open(home, **SETTINGS) as workspace:
+        kept = workspace.evaluate("rag.yaml", system=rag.answer, judge="words")
+        assert workspace.runs.run("latest").run_id == kept.run_id
+    assert kept.to_dict()["metrics"] == expected
+    found = assay.evaluate(rag.answer, "rag.yaml", judge="words")
+    assert found.to_dict()["metrics"]["faithfulness"] == expected["faithfulness"]
+    yes = assay.evaluate(rag.answer, "rag.yaml", judge=lambda kind, text, passage: 1)
+    assert yes.to_dict()["metrics"]["faithfulness"] == 1.0
+    with pytest.raises(UsageError, match="there is no judge 'nobody'"):
+        assay.evaluate(rag.answer, "rag.yaml", judge="nobody")

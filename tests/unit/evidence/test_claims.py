@@ -32,6 +32,17 @@ CITED = ("a:1", "b:2", "c:3")
          [("It was studied by Smith et al. in 40 adults.", "1")]),
         ("The range [5-10 mg] holds for adults [1].",
          [("The range [5-10 mg] holds for adults.", "1")]),
+        ("It is 5 mg [1] in a range of [2, 3] mg.", [("It is 5 mg in a range of [2, 3] mg.", "1")]),
+        ("The hazard fell (95% CI [1, 3]) in adults [1].",
+         [("The hazard fell (95% CI [1, 3]) in adults.", "1")]),
+        ("The interval was [12, 30] in adults [2].",
+         [("The interval was [12, 30] in adults.", "2")]),
+        ("Take 5 mg daily [^1].", [("Take 5 mg daily.", "1")]),
+        ("Aspirin is safe [2].\n\n[1] Smith J et al 2020\n[2] Jones K et al 2021",
+         [("Aspirin is safe.", "2")]),
+        ("Aspirin is safe.\n\nReferences\n[2]: Jones K et al 2021", [("Aspirin is safe.", "123")]),
+        ("Aspirin is safe.\n\n[1] Smith J et al 2020\n\n[2] Jones K et al 2021\n",
+         [("Aspirin is safe.", "123")]),
         ("Doses are as follows: [1]\nTake 5 mg daily [1].", [("Take 5 mg daily.", "1")]),
     ],
 )  # fmt: skip
@@ -44,6 +55,11 @@ def test_without_marks_every_claim_rests_on_all_citations() -> None:
     answer = Answer("The dose is 5 mg. Take it with food.", CITED)
     assert [claim.citations for claim in claims_of(answer)] == [CITED, CITED]
     assert not has_marks(answer)
+
+
+def test_an_answer_that_begins_with_marks_is_no_list_of_references() -> None:
+    claims = claims_of(Answer("[1] Aspirin is safe here.\n[2] It thins the blood.", CITED))
+    assert [one.text for one in claims] == ["Aspirin is safe here.", "It thins the blood."]
 
 
 def test_a_number_that_means_nothing_stays_a_citation() -> None:
@@ -63,6 +79,10 @@ def test_marks_of_passages_become_marks_of_citations() -> None:
     ids = ["a", "b", "c"]
     assert citing("Yes [3]. No [1, 3].", ids) == Answer("Yes [1]. No [2][1].", ("c", "a"))
     assert citing("Yes [7].", ids) == Answer("Yes [1].", ("[7]",))
+    interval = "It is 5 mg [1] in a range of [2, 5] mg, or [2, 3] mg, 95% CI [12, 30]."
+    assert citing(interval, ids) == Answer(interval, ("a",))
+    elsewhere = citing("Yes 【2†source】. No [^3].", ids)
+    assert elsewhere == Answer("Yes [1]. No [2].", ("b", "c"))
 
 
 @given(st.text("Aa. [1]|\n-?", max_size=60))

@@ -74,6 +74,18 @@ def test_what_stays_unreadable_has_no_label_and_says_why() -> None:
             '```json\n{"label": "contradicted", "reason": "x"}\n```',
             "contradicted",
         ),
+        (
+            TaskKind.SUPPORT,
+            '<think>Is it {"label": "x"}? Yes.</think>\n{"label": "supported"}',
+            "supported",
+        ),
+        (
+            TaskKind.SUPPORT,
+            'I said {"label": "supported"}. No: {"label": "unsupported"}.',
+            "unsupported",
+        ),
+        (TaskKind.SUPPORT, '<think>It could be {"label": "supported"}, but', None),
+        (TaskKind.RELEVANCE, '{"a":' * 5_000, None),
         (TaskKind.SUPPORT, '{"label": true}', None),
         (TaskKind.SUPPORT, '["supported"]', None),
         (TaskKind.SUPPORT, "supported", None),
@@ -133,6 +145,51 @@ def test_what_is_known_is_not_asked_again(tmp_path: Path) -> None:
         again = dict(judge.judge(TASKS))
         assert len(server.requests) == len(TASKS)
         assert again[0].usage is None
+    store.close()
+
+
+def test_a_changed_prompt_pays_for_its_own_tasks_only(tmp_path: Path) -> None:
+    ours = own_prompts().texts[TaskKind.SUPPORT]
+    (tmp_path / "support.txt").write_text(f"{ours}\nThink first.", "utf-8")
+    tasks = [TASKS[0], JudgeTask(TaskKind.RELEVANCE, "Which dose?", PASSAGE)]
+    store = SqlOpinionStore(tmp_path / "assay.db")
+    with judge_server() as server:
+        model = ChatModel(server.url, "tiny")
+        dict(KeptJudge(ServiceJudge(model), store).judge(tasks))
+        dict(KeptJudge(ServiceJudge(model, read_prompts(tmp_path)), store).judge(tasks))
+    asked = [one["messages"][0]["content"] for one in server.requests]
+    assert len(asked) == 3
+    assert "Think first." in asked[2]
+    store.close()
+
+
+def test_what_was_paid_before_an_error_counts_once(tmp_path: Path) -> None:
+    store = SqlOpinionStore(tmp_path / "assay.db")
+    broken = iter([False, True])
+
+    def reply(prompt: str) -> str | tuple[int, str]:
+        return (402, "pay first") if next(broken, False) else by_words(prompt)
+
+    with judge_server(reply) as server:
+        judge = KeptJudge(judge_of(server, concurrency=1), store)
+        with pytest.raises(JudgeError):
+            dict(judge.judge(TASKS[:2]))
+        resumed = dict(judge.judge(TASKS[:2]))
+        assert [resumed[at].usage for at in (0, 1)] == [Usage(0.001, 110, 100, 10)] * 2
+        again = dict(judge.judge(TASKS[:2]))
+        assert [again[at].usage for at in (0, 1)] == [None, None]
+    store.close()
+
+
+def test_what_cannot_be_read_is_paid_for_once(tmp_path: Path) -> None:
+    store = SqlOpinionStore(tmp_path / "assay.db")
+    with judge_server(lambda prompt: "sure!") as server:
+        judge = KeptJudge(judge_of(server), store)
+        ((_, first),) = judge.judge(TASKS[:1])
+        asked = len(server.requests)
+        ((_, again),) = judge.judge(TASKS[:1])
+        assert len(server.requests) == asked
+    assert (again.label, again.reason) == (first.label, first.reason) == ("", first.reason)
     store.close()
 
 

@@ -18,6 +18,10 @@ from assay.stats.shares import share_interval
 YES, NO = Opinion(Support.SUPPORTED, 1.0), Opinion(Support.UNSUPPORTED, 0.1)
 AGAINST = Opinion(Support.CONTRADICTED, 0.0)
 UNREADABLE = Opinion("", reason="unreadable reply")
+JUDGED_BY_OPINION = (
+    "Faithfulness", "CitationPrecision", "AnswerRelevance", "Correctness", "ContextPrecision",
+    "ContextRecall",
+)  # fmt: skip
 
 
 def claim(cited: str, **opinions: Opinion) -> JudgedClaim:
@@ -72,11 +76,35 @@ def test_correctness_weighs_vital_nuggets_twice() -> None:
     assert value("ContextRecall", refused) == pytest.approx(0.8)  # it could have answered
 
 
+def test_what_the_judge_said_unreadably_is_not_held_against_an_answer() -> None:
+    claims = claim("a", a=UNREADABLE), claim("a", a=YES), claim("ab", a=UNREADABLE, b=YES)
+    some = record("q", answered(*claims))
+    assert value("Faithfulness", some) == 1.0
+    assert value("CitationPrecision", some) == 1.0
+    nuggets = (
+        JudgedNugget("read", True, YES, NO),
+        JudgedNugget("unread", True, UNREADABLE, UNREADABLE),
+    )
+    half = record("q", answered(nuggets=nuggets, context=(graded(1),)), to_say=True)
+    assert value("Correctness", half) == 1.0
+    assert value("ContextRecall", half) == 0.0
+    nothing = answered(
+        claim("a", a=UNREADABLE),
+        relevance=UNREADABLE,
+        context=(UNREADABLE,),
+        nuggets=nuggets[1:],
+    )
+    for name in JUDGED_BY_OPINION:
+        (found,) = assay.score_answers([record("q", nothing, to_say=True)], name).values()
+        assert found.value is None
+        assert found.reason == "what the judge said of 1 answer could not be read"
+
+
 def test_relevance_and_context_come_from_grades() -> None:
     judged = answered(relevance=graded(2), context=(graded(3), graded(2), graded(1), UNREADABLE))
     one = record("q", judged)
     assert value("AnswerRelevance", one) == pytest.approx(2 / 3)
-    assert value("ContextPrecision", one) == pytest.approx(1 / 2)
+    assert value("ContextPrecision", one) == pytest.approx(2 / 3)
     assert value("AnswerRelevance", record("q", answered(relevance=UNREADABLE))) is None
 
 
