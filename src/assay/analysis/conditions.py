@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from assay.analysis.spelling import base
@@ -72,21 +72,21 @@ def is_named_in(names: Sequence[str], text: str) -> bool:
     return any(f" {' '.join(stems(name))} " in row for name in names)
 
 
+@lru_cache(maxsize=1_024)
 def in_medical_words(text: str) -> str:
     """A text with the names of the field for what it says in everyday words: too few platelets."""
-    low = text.lower()
-    for phrase, name in _everyday().items():
-        if phrase in low:
-            text = re.sub(
-                rf"(?<![^\W_]){re.escape(phrase)}(?![^\W_])", name, text, flags=re.IGNORECASE
-            )
-            low = text.lower()
-    return text
+    return _said_every_day().sub(lambda match: _everyday()[match[0].lower()], text)
 
 
 def everyday_names(name: str) -> tuple[str, ...]:
     """What people say for a name of the field, in several words."""
     return tuple(one for one in abbreviations().get(name, ()) if one in _everyday())
+
+
+@cache
+def _said_every_day() -> re.Pattern[str]:
+    phrases = "|".join(map(re.escape, _everyday()))
+    return re.compile(rf"(?<![^\W_])(?:{phrases})(?![^\W_])", re.IGNORECASE)
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Any
 
 from assay import limits
 from assay.annotation.draw import DrawnQuery, Sample
+from assay.annotation.questions import SYNTHETIC
 from assay.errors import Problem, ProblemsError
 from assay.model.annotation import RoundQuery
 from assay.model.document import ID_FORM
@@ -76,4 +77,5 @@ def _query(row: Any) -> RoundQuery | str:
         return f"{name}: the query_type is one of {KINDS}"
     if not isinstance(origin, dict):
         return f"{name}: origin is an object"
-    return RoundQuery(name, " ".join(text.split()), QueryType(kind), origin)
+    made = {key: str(row[key]) for key in (SYNTHETIC, "made_by") if row.get(key) is not None}
+    return RoundQuery(name, " ".join(text.split()), QueryType(kind), {**origin, **made})

@@ -15,11 +15,12 @@ from typing import Any
 
 from assay.annotation.adjudicate import Settled
 from assay.annotation.draw import earlier_ids
+from assay.annotation.questions import SYNTHETIC
 from assay.annotation.retire import Retirement, Stratum, quotas
 from assay.errors import InputError, UsageError
 from assay.model.annotation import Item, RoundQuery
 from assay.model.ranking import document_id
-from assay.model.testset import SKIPPED, GoldenQuery, HeldOut, Judgment, TestSet
+from assay.model.testset import JUDGED_BY, SKIPPED, GoldenQuery, HeldOut, Judgment, TestSet
 from assay.plural import counted
 
 _VERSION = re.compile(r"(.*?)(\d{1,9})")
@@ -57,10 +58,15 @@ def ready_queries(queries: Sequence[RoundQuery], items: Sequence[Item], settled:
         elif not any(one.grade > 0 for one in judged):
             left_out[query.query_id] = "no passage of its pool is relevant"
         else:
+            passage = query.origin.get(SYNTHETIC)
             ranked = tuple(sorted(judged, key=lambda one: (-one.grade, one.id)))
             found.append(
                 GoldenQuery(
-                    query.query_id, query.query_text, query.query_type, relevant_docs=ranked
+                    query.query_id,
+                    query.query_text,
+                    query.query_type,
+                    relevant_docs=ranked,
+                    synthetic=None if passage is None else str(passage),
                 )
             )
     return Ready(tuple(found), left_out)
@@ -157,6 +163,11 @@ def successor(
     name, version = next_name(parent.name, parent.version)
     origin = {"name": parent.name, "version": parent.version, "checksum": parent.checksum}
     kept = {SKIPPED: parent.provenance[SKIPPED]} if SKIPPED in parent.provenance else {}
+    if parent.judged_by:  # whose grades most of the queries still have
+        kept[JUDGED_BY] = [
+            line if " was judged by " in line else f"{parent.name} was {line}"
+            for line in parent.judged_by
+        ]
     made = TestSet(
         name=name,
         version=version,

@@ -10,11 +10,12 @@ from assay.evaluation.chunker_match import Archive, no_archive
 from assay.evaluation.compare import CompareReport, common_queries, compare_runs
 from assay.evaluation.defaults import AB_MEASURES
 from assay.evaluation.latency import LatencyChange, Speed, latency_apart, latency_together
-from assay.evaluation.outcomes import query_field, score_run
+from assay.evaluation.outcomes import query_field, score_answers_of_run, score_run
 from assay.evaluation.scores import Scores
 from assay.evaluation.significance import DEFAULT_MARGIN, TESTS, Contrast, contrast_pairs
 from assay.evaluation.stored_run import StoredRun
-from assay.measures.base import Measure
+from assay.measures.base import Family, Measure
+from assay.measures.parse import parse_measures
 from assay.model.runs import Timings
 from assay.model.sampling import Sampling
 from assay.model.tabular import Records, Tabular
@@ -132,26 +133,41 @@ def ab(
     queries = common.queries
     match = compared.matching
     assert match is not None
-    one, other = (
-        score_run(
-            run,
-            measures,
-            queries=asked,
-            match=match.rule,
-            places=match.places,
-            by_level=match.by_level,
-            documents=match.documents,
-            sampling=sampling,
-            by_group=clustered,
+    asked = parse_measures(measures)
+    of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
+    ranking = [m for m in asked if m not in of_answers]
+    sides = ((a, common.of_a), (b, queries))
+    pairs: list[tuple[Scores, Scores]] = []
+    if ranking:
+        one, other = (
+            score_run(
+                run,
+                ranking,
+                queries=own,
+                match=match.rule,
+                places=match.places,
+                by_level=match.by_level,
+                documents=match.documents,
+                sampling=sampling,
+                by_group=clustered,
+            )
+            for run, own in sides
         )
-        for run, asked in ((a, common.of_a), (b, queries))
-    )
+        pairs.append((one, other))
+    if of_answers:
+        one, other = (
+            score_answers_of_run(run, of_answers, own, sampling=sampling, by_group=clustered)
+            for run, own in sides
+        )
+        pairs.append((one, other))
+    one, other = pairs[0]
+    types = query_field(queries, "query_type")
     return ABResult(
         compared=compared,
         a=one,
         b=other,
-        contrasts=contrast_pairs([(one, other)], alpha, margin),
-        by_type=_by_type(one, other, query_field(queries, "query_type"), alpha, margin),
+        contrasts=contrast_pairs(pairs, alpha, margin),
+        by_type=_by_type(pairs, types, alpha, margin),
         latency=_latency(a, b, [query.query_id for query in queries], timings, one),
         alpha=alpha,
         margin=margin,
@@ -159,14 +175,21 @@ def ab(
 
 
 def _by_type(
-    a: Scores, b: Scores, types: Mapping[str, str], alpha: float, margin: float
+    pairs: Sequence[tuple[Scores, Scores]],
+    types: Mapping[str, str],
+    alpha: float,
+    margin: float,
 ) -> dict[str, tuple[Contrast, ...]]:
     """The contrasts of each type, if the test set has any."""
-    if not any(query in types for query in a.queries):
+    first = pairs[0][0]
+    if not any(query in types for query in first.queries):
         return {}
-    parts_a, parts_b = a.by(types), b.by(types)
+    parts = [(one.by(types), other.by(types)) for one, other in pairs]
     return {
-        kind: contrast_pairs([(parts_a[kind], parts_b[kind])], alpha, margin) for kind in parts_a
+        kind: contrast_pairs(
+            [(one[kind], other[kind]) for one, other in parts if kind in one], alpha, margin
+        )
+        for kind in parts[0][0]
     }
 
 

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from assay.errors import UsageError
+from assay.evaluation.answers import answer_records, answer_values
 from assay.evaluation.defaults import (
     AB_MEASURES,
     DECISION_MEASURES,
@@ -26,9 +27,9 @@ from assay.evaluation.defaults import (
 from assay.evaluation.documents import Documents, documents_of
 from assay.evaluation.match import judge_outcomes, ranked_queries
 from assay.evaluation.score import Protocol, check_families, protocol_named, scores_of
-from assay.evaluation.scores import Scores, rounded
+from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.evaluation.stored_run import StoredRun
-from assay.measures.base import Family, Measure
+from assay.measures.base import Column, Family, Measure
 from assay.measures.parse import parse_measures
 from assay.model.answers import Expect, Usage, added_usage
 from assay.model.arrays import FloatArray
@@ -125,6 +126,36 @@ def score_run(
         documents=documents or documents_of(run.test_set, scoring.chunk_separator),
         sampling=scoring.sampling,
         by_group=scoring.by_group,
+    )
+
+
+def score_answers_of_run(
+    run: StoredRun,
+    measures: Sequence[Measure],
+    queries: Sequence[GoldenQuery],
+    *,
+    sampling: Sampling | None = None,
+    by_group: bool | None = None,
+) -> Scores:
+    """The answers of a stored run, query by query, as rankings are scored."""
+    scoring = run.info.scoring.changed(sampling=sampling, by_group=by_group)
+    part = replace(run.test_set, queries=tuple(queries))
+    outcomes = [one for one in run.outcomes if one.query_id in part.by_id]
+    values = answer_values(answer_records(part, outcomes), measures)
+    names = tuple(query.query_id for query in queries)
+    columns = {
+        measure: Column(
+            np.array([found.get(name, 0.0) for name in names], dtype=np.float64),
+            np.array([name in found for name in names], dtype=np.bool_),
+            measure.definition.without,
+        )
+        for measure, found in values.items()
+    }
+    clusters = groups_of(queries) if scoring.by_group else None
+    return replace(
+        no_scores(run.name, scoring.sampling, names),
+        columns=columns,
+        clusters=None if clusters is None else tuple(clusters[name] for name in names),
     )
 
 

@@ -413,11 +413,11 @@ class Summary:
         }
 
 
-def no_scores(name: str, sampling: Sampling) -> Scores:
-    """The scores of a run in which no query has anything to find."""
-    none = np.zeros(0, dtype=np.int64)
+def no_scores(name: str, sampling: Sampling, queries: tuple[str, ...] = ()) -> Scores:
+    """The scores of a run in which no query has anything to find, or nobody looks."""
+    none = np.zeros(len(queries), dtype=np.int64)
     summary = Summary(none, none, none, none.astype(np.bool_), none, {}, 0)
-    return Scores(name=name, queries=(), columns={}, summary=summary, sampling=sampling)
+    return Scores(name=name, queries=queries, columns={}, summary=summary, sampling=sampling)
 
 
 def summarise(hits: JudgedHits, depths: tuple[int, ...], level: int = 1) -> Summary:

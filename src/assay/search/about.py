@@ -5,7 +5,7 @@ its document or in any of its passages near the top, comes after theirs. It foun
 other words of the query: bupivacaine "after breast surgery" is not lidocaine. Where no section is
 asked for, a passage that only mentions it in passing (``evidence/together.py``) comes after them,
 too: the interactions of another drug say little about HIV. Others keep their places, and so do
-documents of the drug where a condition is named as well. The account says so: the rule
+documents of the drug or study where a condition is named as well. The account says so: the rule
 ``another_subject``, with the factor by which the score was lowered.
 """
 
@@ -22,12 +22,15 @@ from assay.analysis.names import is_name
 from assay.evidence.terms import Term, units
 from assay.evidence.together import is_in_passing
 from assay.model.document import ChunkLabels
+from assay.model.names import words
 from assay.search.boost import Boosted
 from assay.search.response import Boost
 from assay.search.subject import is_of_product
 
 RULE = "another_subject"
 LOOKED_AT = 30  # candidates that are read
+HEADING = 60  # characters
+BRIEF = 9  # words of a query; a longer one describes several things, and not all need be there
 
 
 Named: TypeAlias = Name | Term
@@ -46,18 +49,20 @@ def lower_others(
     ``detected`` says that a section is asked for.
     """
     best = [*pool[:LOOKED_AT]]
-    groups = _groups(query)
+    groups = _groups(query) if len(query.split()) <= BRIEF else ()
     if not groups:
         return pool
     documents = _Documents(best, labels, texts)
-    of_drugs = documents.called([one for one in groups[0] if _is_drug_name(one)])
+    given = [name for name in names_asked(query) if name.kind is not Kind.PEOPLE]
+    of_names = documents.called(given)  # of a drug or a study, before any condition
     changed = False
     for group in groups:
         called = documents.called(group)
-        named = called | of_drugs  # a drug is the subject before its condition
         last = max((at for at, one in enumerate(best) if documents.of(one) in called), default=-1)
-        above = [one for one in best[: last + 1] if documents.of(one) not in named]
-        others = documents.others(group, above, detected=detected)
+        above = [one for one in best[: last + 1] if documents.of(one) not in called | of_names]
+        # the condition of a drug or study may be told in passing
+        is_asked = detected or (bool(given) and not any(map(_is_drug_name, group)))
+        others = documents.others(group, above, detected=is_asked)
         if others:
             best = _after(best, last, others, group)
             changed = True
@@ -95,7 +100,12 @@ class _Documents:
 
     def called(self, group: Sequence[Named]) -> set[str]:
         """The documents whose names have anything of a group."""
-        return {names for names in self._keys if any(one.is_in(names) for one in group)}
+        written = [f" {' '.join(words(one.text))} " for one in group]  # as names are: renova ckd
+        return {
+            names
+            for names in self._keys
+            if any(text in names for text in written) or any(one.is_in(names) for one in group)
+        }
 
     def others(
         self, group: Sequence[Named], above: Sequence[Boosted], *, detected: bool
@@ -109,12 +119,23 @@ class _Documents:
             if not having:
                 found.update(keys)
             elif not detected and _is_of_another(names, group):
-                found.update(key for key in keys if key not in having or self._mentions(key))
+                found.update(
+                    key
+                    for key in keys
+                    if key not in having
+                    or (self._mentions(key) and not _is_headed(read.get(key, ""), group))
+                )
         return found.intersection(one.fused.key for one in above)
 
     def _mentions(self, key: int) -> bool:
         """Whether a candidate is of a section that names things which its document is not about."""
         return is_in_passing(self._labels[key].section_label)
+
+
+def _is_headed(text: str, group: Sequence[Named]) -> bool:
+    """Whether a short line of a passage, as headings are, has anything of a group."""
+    lines = (line for line in text.splitlines()[2:] if len(line) <= HEADING)
+    return any(one.is_in(line) for line in lines for one in group)
 
 
 def _is_drug_name(one: Named) -> bool:
@@ -125,11 +146,11 @@ def _is_of_another(names: str, group: Sequence[Named]) -> bool:
     """Whether a document is called by another drug or disease; it is not by one of the group."""
     if is_of_product(names):
         return True
-    words = names.split()
+    each = names.split()
     if any(map(_is_drug_name, group)):
-        return any(map(is_drug, words))
+        return any(map(is_drug, each))
     if any(isinstance(one, Term) for one in group):
-        return any(map(is_name, words)) or any(conditions_in(stems(names)))
+        return any(map(is_name, each)) or any(conditions_in(stems(names)))
     return False
 
 

@@ -202,6 +202,11 @@ def test_a_rag_of_ones_own_is_stored_judged_and_compared(
     assert flipped[0]["after"]["label"] == "contradicted"
     assert run(["eval", "compare", "good-rag", "bad-rag"]) == 0
     assert "Claims that changed (1 flipped)" in capsys.readouterr().out
+    test = ["eval", "ab", "good-rag", "bad-rag", "-m", "Faithfulness", "-m", "nDCG@10", "--json"]
+    assert run(test) == 0
+    (ranks, faith) = said(capsys)["contrasts"]
+    assert (ranks["measure"], faith["measure"]) == ("nDCG@10", "Faithfulness")
+    assert faith["difference"] == pytest.approx(-0.5)
 
 
 def graded_by(path: Path, label_of: Any) -> Path:
