@@ -444,7 +444,6 @@ def test_ids_of_the_field_are_read() -> None:
     assert assay.evaluate(lambda text: [{"pmid": "b"}], SET, "MRR")["MRR"] == 1.0
     inner = assay.system(lambda text: [{"id": "x", "meta": {"id": "b"}}], id_field="meta.id")
     assert assay.evaluate(inner, SET, "MRR")["MRR"] == 1.0
-<<<<<<< HEAD
 
 
 def by_k(query: str, k: int) -> list[str]:
@@ -458,8 +457,6 @@ def by_limit(query: str, *, limit: int) -> list[str]:
 @pytest.mark.parametrize("search", [by_k, by_limit, lambda text, top_k, /: ["b"][:top_k]])
 def test_a_function_that_must_know_how_many_is_told(search: Callable[..., list[str]]) -> None:
     assert assay.evaluate(search, SET, "MRR")["MRR"] == 1.0
-=======
->>>>>>> m21a
 
 
 def test_a_refusal_in_words_is_a_refusal() -> None:
