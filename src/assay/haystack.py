@@ -7,13 +7,16 @@ Haystack reads the annotations of ``run``, so they must not be texts here. It lo
 modules that it was told to trust only: whoever imports this one before ``Pipeline.loads`` does.
 """
 
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
 from assay.extras import missing
-from assay.passages import K, check_options, found, opened
+from assay.model.conditions import Condition, text_of
+from assay.model.query import FILTER_OPTIONS
+from assay.passages import K, check_options, found, opened, place_of, written_place
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -27,6 +30,14 @@ with suppress(ImportError):  # Haystack 2 loads any class
     from haystack.core.serialization import allow_deserialization_module
 
     allow_deserialization_module(__name__)
+
+_OPERATORS: Mapping[str, str] = {
+    **{one: one for one in ("!=", ">", ">=", "<", "<=")},
+    "==": "=",
+    "in": "=",
+    "not in": "!=",
+}
+"""What comparisons of Haystack are to a search."""
 
 
 @component
@@ -46,7 +57,7 @@ class AssayRetriever:
     ) -> None:
         self.options = dict(options or {})
         check_options(self.options)
-        self.place = str(assay) if isinstance(assay, str | Path) else None
+        self.place = place_of(assay)
         self.assay = opened(assay)
         self.k = k
 
@@ -54,8 +65,8 @@ class AssayRetriever:
     def run(
         self, query: str, top_k: int | None = None, filters: dict[str, Any] | None = None
     ) -> dict[str, list[Document]]:
-        """The best passages for a query; ``filters`` are those of a search, by name."""
-        options = self.options if filters is None else {**self.options, "filters": filters}
+        """The best passages for a query; ``filters`` are as Haystack or as a search has them."""
+        options = {**self.options, **({} if filters is None else _as_options(filters))}
         passages = found(self.assay, query, self.k if top_k is None else top_k, options)
         return {
             "documents": [
@@ -68,13 +79,8 @@ class AssayRetriever:
 
     def to_dict(self) -> dict[str, Any]:
         """The component as the file of a pipeline has it."""
-        if self.place is None:
-            raise UsageError(
-                "an opened workspace cannot be written into a file",
-                hint="make the retriever with the folder or the address",
-            )
         written: dict[str, Any] = default_to_dict(
-            self, assay=self.place, k=self.k, options=self.options
+            self, assay=written_place(self.place), k=self.k, options=self.options
         )
         return written
 
@@ -83,3 +89,40 @@ class AssayRetriever:
         """The component that a file describes."""
         made: AssayRetriever = default_from_dict(cls, data)
         return made
+
+
+def _as_options(filters: dict[str, Any]) -> dict[str, Any]:
+    """The options of a search that filters of Haystack mean; its own filters as they are."""
+    if "operator" not in filters:
+        return {"filters": filters}
+    options: dict[str, Any] = {"filter": []}
+    for condition in _conditions(filters):
+        if condition.field not in FILTER_OPTIONS:
+            options["filter"].append(str(condition))
+        elif condition.operator == "=" and condition.field not in options:
+            options[condition.field] = list(condition.values)
+        else:
+            raise _refused(f"{condition.field} {condition.operator}")
+    return options
+
+
+def _conditions(filters: Any) -> Iterator[Condition]:
+    try:
+        operator = filters["operator"]
+        if operator == "AND":
+            for one in filters["conditions"]:
+                yield from _conditions(one)
+            return
+        value = filters["value"]
+        values = value if isinstance(value, list | tuple | set) else [value]
+        field = str(filters["field"]).removeprefix("meta.")
+        yield Condition(field, _OPERATORS[operator], tuple(map(text_of, values)))
+    except (KeyError, TypeError, ValueError):
+        raise _refused(f"{filters!r:.100}") from None
+
+
+def _refused(what: str) -> UsageError:
+    return UsageError(
+        f"a search has no such filter: {what}",
+        hint=f"one of {', '.join(_OPERATORS)} a field, joined by AND",
+    )

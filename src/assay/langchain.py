@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.extras import missing
-from assay.passages import K, check_options, found, opened
+from assay.passages import K, check_options, found, opened, place_of, written_place
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -32,11 +32,23 @@ class AssayRetriever(BaseRetriever):
     assay: Any
     k: int = K
     options: dict[str, Any] = {}  # noqa: RUF012 - pydantic copies it
+    _place: str | None = None
 
     def model_post_init(self, context: Any, /) -> None:
         """Open the workspace or the service."""
         super().model_post_init(context)
         check_options(self.options)
+        self._place = place_of(self.assay)
+        self.assay = opened(self.assay)
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """What another process opens for itself."""
+        state = super().__getstate__()
+        return {**state, "__dict__": {**state["__dict__"], "assay": written_place(self._place)}}
+
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        """Open the workspace or the service there."""
+        super().__setstate__(state)
         self.assay = opened(self.assay)
 
     def _get_relevant_documents(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.errors import UsageError
 from assay.search.request import SearchOptions, changed
 
 if TYPE_CHECKING:
@@ -46,6 +47,21 @@ def opened(place: Assay | str | Path) -> Assay:
     from assay.app.workspace import open_workspace
 
     return open_workspace(place)
+
+
+def place_of(given: Assay | str | Path) -> str | None:
+    """The folder or address that a retriever was made with; None for what was opened before."""
+    return str(given) if isinstance(given, str | Path) else None
+
+
+def written_place(place: str | None) -> str:
+    """The place as a file or another process gets it."""
+    if place is None:
+        raise UsageError(
+            "an opened workspace cannot be written into a file",
+            hint="make the retriever with the folder or the address",
+        )
+    return place
 
 
 def found(assay: Assay, query: str, k: int, options: Mapping[str, Any]) -> list[FoundPassage]:

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pytest
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from assay.model.runs import RunInfo
 
 MARKER = "assay"
+Inconclusive: TypeAlias = Literal["fail", "skip", "pass"]
+INCONCLUSIVE: tuple[Inconclusive, ...] = get_args(Inconclusive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Wanted:
     retriever: Any = None
     part: Literal["evaluation", "holdout", "all"] | None = None
     use_cache: bool | None = None
-    inconclusive: Literal["fail", "skip", "pass"] = "fail"
+    inconclusive: Inconclusive = "fail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +113,8 @@ def assay_check(request: pytest.FixtureRequest) -> Checked:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Let a marked test, also one of unittest, fail before its own lines run."""
-    if item.get_closest_marker(MARKER) is None:
+    """Let a marked test of any kind fail before its own lines, where the gate does not pass."""
+    if item.get_closest_marker(MARKER) is None or _is_left_out(item):
         return
     from assay.evaluation.gate import GateOutcome
     from assay.render.gate import gate_text
@@ -126,14 +129,38 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         pytest.fail(gate_text(report), pytrace=False)
 
 
+def _is_left_out(item: pytest.Item) -> bool:
+    """Whether ``unittest`` will skip the test, which it says only when it is run."""
+    places = (getattr(item, name, None) for name in ("obj", "cls"))
+    return any(getattr(place, "__unittest_skip__", False) for place in places)
+
+
 def _wanted(item: pytest.Item) -> Wanted:
+    """What the marker of a test asks for; one that cannot be heeded is refused."""
+    from assay.errors import UsageError
+
+    if sum(one.name == MARKER for one in item.own_markers) > 1:
+        raise UsageError(f"{item.name} has several markers {MARKER}", hint="write a test for each")
     marker = item.get_closest_marker(MARKER)
     assert marker is not None
+    names = [one.name for one in fields(Wanted)]
+    for name in marker.kwargs:
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            hint = f"{meant}it has {', '.join(names)}"
+            raise UsageError(f"the marker {MARKER} has no {name}", hint=hint)
     try:
-        return Wanted(*marker.args, **marker.kwargs)
+        wanted = Wanted(*marker.args, **marker.kwargs)
     except TypeError as error:
-        problem = str(error).replace("Wanted.__init__()", f"the marker {MARKER}")
-    pytest.fail(f"{item.nodeid}: {problem}", pytrace=False)
+        said = str(error).partition("() ")[2]
+        hint = f'@pytest.mark.{MARKER}("TEST SET", baseline="TAG")'
+        raise UsageError(f"the marker {MARKER} is {said}", hint=hint) from None
+    if wanted.inconclusive not in INCONCLUSIVE:
+        raise UsageError(
+            f"inconclusive is {wanted.inconclusive!r}", hint=f"one of: {', '.join(INCONCLUSIVE)}"
+        )
+    return wanted
 
 
 def _checked(item: pytest.Item) -> Checked:

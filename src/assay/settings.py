@@ -65,7 +65,6 @@ _USER = re.compile(r"(?P<user>://[^/:]*:)(?:[^?]*@|[^@]*@)", re.DOTALL)
 _PARAMETER = re.compile(
     r"(?P<name>[?&;\s][^=&;\s]*(?:pass|pwd|secret|token|key)[^=&;\s]*=)[^&;#\s]*", re.IGNORECASE
 )
-SERVICE_TIMEOUT_MS = 5_000.0  # for a component whose model is asked over HTTP
 _TAKEN = ("answer", "boosts", "fusion", "hybrid", "rerank", "reranker", "total")
 """What a component may not be called: runs and timings use these words."""
 _STRUCTURED = Names | NamedCode | Weights | WeightsBy
@@ -504,19 +503,11 @@ def configure(
         )
     if path is not None and named is None:
         _refuse_untrusted(path, written, origins, variables)
-    if origins["component_timeout_ms"] == "default" and _asks_a_service(values):
-        values["component_timeout_ms"] = SERVICE_TIMEOUT_MS
-        origins["component_timeout_ms"] = "default (of models over HTTP)"
     return Settings(
         **{name: value for name, value in values.items() if name not in _OF_SEARCH},
         search=_search(values, origins),
         origins=MappingProxyType(origins),
     )
-
-
-def _asks_a_service(values: Mapping[str, Any]) -> bool:
-    """Whether a query is encoded by a service, which takes longer than a model of this machine."""
-    return any(str(values[name]).startswith("http+") for name in ("dense_model", "splade_model"))
 
 
 def guarded_settings(path: Path) -> dict[str, str]:

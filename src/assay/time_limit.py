@@ -9,8 +9,8 @@ Each thread waits for coroutines in an event loop of its own. Where several thre
 client at the same time, they need one loop: a client's connections belong to the loop that made
 them (``shared_loop``).
 
-Some code works only in the thread that made it (a connection of ``sqlite3``). It says so when it is
-called, and is then called in the caller's thread, without a limit.
+Some code works only in the thread that made it (a connection of ``sqlite3``). Python says so when
+it is called (``THREAD_BOUND``), and it is then called in the caller's thread, without a limit.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import re
+import sqlite3
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from queue import SimpleQueue
 from types import TracebackType
@@ -35,11 +35,11 @@ T = TypeVar("T")
 Resolve: TypeAlias = Callable[[Any], Any]
 """Waits for what it is given where that is a coroutine, and gives back anything else."""
 
-_BOUND = re.compile(
-    r"created in a thread can only be used in that same thread"
-    r"|only works in (?:the )?main thread|no current event loop in thread"
-)
-"""What Python says where code works in no other thread; other errors may speak of threads, too."""
+THREAD_BOUND: Mapping[type[Exception], str] = {
+    sqlite3.ProgrammingError: "can only be used in that same thread",
+    ValueError: "signal only works in main thread",
+}
+"""What Python says to code that was called in a thread other than its own."""
 CANCEL_S = 1.0  # time that a coroutine gets to end once it is cancelled
 
 
@@ -74,7 +74,7 @@ class TimeLimit:
         except BaseException as problem:
             if not worker.busy:  # Ctrl-C may come while it still works
                 self._give_back(worker)
-            if not isinstance(problem, Exception) or not _BOUND.search(str(problem)):
+            if not _belongs_to_its_thread(problem):
                 raise
             log.warning("%s: it is called here from now on, and not cut off", problem)
             self._here = True
@@ -120,6 +120,20 @@ class TimeLimit:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _belongs_to_its_thread(problem: BaseException | None) -> bool:
+    """Whether this error, or one that it was raised from, says so."""
+    seen: set[int] = set()
+    while problem is not None and id(problem) not in seen:
+        if any(
+            isinstance(problem, kind) and said in str(problem)
+            for kind, said in THREAD_BOUND.items()
+        ):
+            return True
+        seen.add(id(problem))
+        problem = problem.__cause__ or problem.__context__
+    return False
 
 
 def run_here(work: Callable[[Resolve], T]) -> T:

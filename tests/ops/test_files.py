@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,25 @@ def test_the_unit_is_confined_and_starts_a_command_that_exists() -> None:
     for line in ("NoNewPrivileges=true", "ProtectSystem=strict", "User=assay", "PrivateTmp=true"):
         assert line in unit
     assert re.search(r"^ExecStart=\S+/assay --home \S+ serve$", unit, re.MULTILINE)
+
+
+def test_the_service_reads_the_settings_of_its_folder(tmp_path: Path) -> None:
+    """Settings are looked for from the working folder upwards, and that is not the home."""
+    unit = (OPS / "systemd" / "assay.service").read_text()
+    (home,) = re.findall(r"^ExecStart=\S+ --home (\S+) serve$", unit, re.MULTILINE)
+    (folder,) = re.findall(r"^WorkingDirectory=(\S+)$", unit, re.MULTILINE)
+    assert folder == home
+    page = (ROOT / "docs" / "pages" / "howto" / "systemd.md").read_text()
+    assert f"`{folder}/assay.yaml`" in page
+    assert f"cd {folder}\nrunuser" in page  # what root does by hand has the same settings
+    place = tmp_path / folder.strip("/")
+    place.mkdir(parents=True)
+    (place / "assay.yaml").write_text("log_level: warning\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "assay", "--home", str(place), "config", "show"],
+        cwd=place, capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert re.search(r"log_level\W+warning", done.stdout)
 
 
 def test_every_setting_in_these_files_is_one() -> None:

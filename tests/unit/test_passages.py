@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -138,6 +139,71 @@ def test_a_component_for_haystack(workspace: Workspace) -> None:
         component.to_dict()
     with pytest.raises(UsageError, match="is not a search option"):
         AssayRetriever(workspace, options={"kk": 1})
+
+
+CONDITION = {"field": "meta.year", "operator": ">=", "value": 2019}
+
+
+@pytest.mark.parametrize(
+    ("filters", "found_ids"),
+    [
+        (CONDITION, ["d1"]),
+        ({"field": "year", "operator": ">", "value": 2019}, []),
+        ({"field": "meta.title", "operator": "in", "value": ["Of itch", "x"]}, ["d2"]),
+        ({"field": "meta.year", "operator": "not in", "value": [2019, 2020]}, ["d2"]),
+        ({"operator": "AND", "conditions": [
+            CONDITION, {"field": "meta.year", "operator": "==", "value": 2019}]}, ["d1"]),
+        ({"field": "meta.doc_id", "operator": "==", "value": "d2"}, ["d2"]),
+        ({"doc_id": ["d2"]}, ["d2"]),
+        (None, ["d1", "d2"]),
+    ],
+)  # fmt: skip
+def test_filters_of_haystack_are_those_of_a_search(
+    workspace: Workspace, filters: dict[str, Any] | None, found_ids: list[str]
+) -> None:
+    pytest.importorskip("haystack")
+    from assay.haystack import AssayRetriever
+
+    given = AssayRetriever(workspace).run("mg", filters=filters)["documents"]
+    assert sorted(one.meta["doc_id"] for one in given) == found_ids
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"operator": "OR", "conditions": [CONDITION]},
+        {"operator": "AND", "conditions": [{"operator": "NOT", "conditions": [CONDITION]}]},
+        {"field": "meta.doc_id", "operator": "!=", "value": "d2"},
+        {"field": "meta.year", "operator": "=>", "value": 2019},
+        {"field": "meta.year", "operator": ">="},
+    ],
+)
+def test_filters_of_haystack_that_a_search_does_not_have_are_refused(
+    workspace: Workspace, filters: dict[str, Any]
+) -> None:
+    pytest.importorskip("haystack")
+    from assay.haystack import AssayRetriever
+
+    with pytest.raises(UsageError, match="filter"):
+        AssayRetriever(workspace).run("mg", filters=filters)
+
+
+def test_a_retriever_of_langchain_goes_to_another_process_by_its_place(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("langchain_core")
+    from assay.langchain import AssayRetriever
+
+    for name, value in WORDS_ONLY.items():
+        monkeypatch.setenv(f"ASSAY_{name.upper()}", value)
+    made = AssayRetriever(assay=workspace.home, k=1)
+    again = pickle.loads(pickle.dumps(made))
+    assert again.assay is not made.assay
+    assert again.invoke("zolpidem") == made.invoke("zolpidem")
+    again.assay.close()
+    made.assay.close()
+    with pytest.raises(UsageError, match="cannot be written"):
+        pickle.dumps(AssayRetriever(assay=workspace))
 
 
 def test_a_pipeline_of_haystack_is_written_and_loaded(

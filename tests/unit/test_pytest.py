@@ -149,10 +149,71 @@ def test_a_function_is_taken_as_it_is(project: pytest.Pytester) -> None:
     odd.stdout.fnmatch_lines(["assay: builtins.int cannot be asked for a text*"])
 
 
+KINDS = """
+import unittest
+import pytest
+
+found = {found}
+gate = pytest.mark.assay("golden.json", retriever=lambda text: found)
+
+@gate
+def test_function(): pass
+
+@gate
+class TestPlain:
+    def test_method(self): pass
+
+@gate
+class TestOfUnittest(unittest.TestCase):
+    def test_method(self): pass
+
+class TestMethodOfUnittest(unittest.TestCase):
+    @gate
+    def test_method(self): pass
+
+@gate
+class TestAsync(unittest.IsolatedAsyncioTestCase):
+    async def test_method(self): pass
+
+@gate
+class TestLeftOut(unittest.TestCase):
+    @unittest.skip("not today")
+    def test_method(self): pass
+"""
+
+
+def test_every_kind_of_test_is_gated(project: pytest.Pytester) -> None:
+    """A marker that is not heeded lets everything pass."""
+    for found, flag, outcome in (
+        ("['d1', 'd3', 'd4', 'd5', 'd2']", "--assay-tag-baseline", {"passed": 5}),
+        ("['d1', 'd3', 'd4', 'd5', 'd2']", "-q", {"passed": 5}),
+        ("[]", "-q", {"failed": 5}),
+    ):
+        project.makepyfile(KINDS.replace("{found}", found))
+        result = project.runpytest_subprocess("-p", "assay.pytest", flag)
+        result.assert_outcomes(skipped=1, **outcome)
+
+
+@pytest.mark.parametrize(
+    ("marker", "said"),
+    [
+        ('"golden.json", basline="x"', "*the marker assay has no basline (did you mean baseline?*"),
+        ("", "*the marker assay is missing * 'test_set' (@pytest.mark.assay(\"TEST SET\"*"),
+        ('"golden.json", inconclusive="skp"', "*inconclusive is 'skp'*fail, skip, pass*"),
+        ('"a.json")\n@pytest.mark.assay("b.json"', "*several markers assay*"),
+    ],
+)
+def test_a_mistake_in_a_marker_is_one_line(
+    project: pytest.Pytester, marker: str, said: str
+) -> None:
+    project.makepyfile(f"import pytest\n@pytest.mark.assay({marker})\ndef test_search(): pass\n")
+    result = project.runpytest_subprocess("-p", "assay.pytest")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([said])
+    assert "def _wanted" not in result.stdout.str()
+
+
 def test_mistakes_in_a_marker_are_named(project: pytest.Pytester) -> None:
-    unknown = ran(project, ", limit=5")
-    unknown.stdout.fnmatch_lines(["*the marker assay got an unexpected keyword argument 'limit'"])
-    assert "src/assay" not in unknown.stdout.str()
     ran(project, ', options={"fusin": "rrf"}').stdout.fnmatch_lines(
         ["assay: 'fusin' is not a search option (did you mean fusion_method?*"]
     )
@@ -161,26 +222,6 @@ def test_mistakes_in_a_marker_are_named(project: pytest.Pytester) -> None:
     assert "needs the marker" in bare.stdout.str()
     listed = project.runpytest_subprocess("-p", "assay.pytest", "--markers")
     listed.stdout.fnmatch_lines(["@pytest.mark.assay(test_set: *baseline: *limits: *"])
-
-
-def test_a_test_of_unittest_is_gated_too(project: pytest.Pytester) -> None:
-    body = """
-        import unittest, pytest
-
-        class TestSearch(unittest.TestCase):
-            @pytest.mark.assay("golden.json", {more})
-            def test_search(self):
-                print("its own lines ran")
-    """
-    every = 'retriever=lambda text: ["d1", "d3", "d4", "d5", "d2"]'
-    project.makepyfile(body.replace("{more}", every))
-    project.runpytest_subprocess("-p", "assay.pytest", "--assay-tag-baseline").assert_outcomes(
-        passed=1
-    )
-    project.makepyfile(body.replace("{more}", "retriever=lambda text: []"))
-    worse = project.runpytest_subprocess("-p", "assay.pytest", "-s")
-    worse.assert_outcomes(failed=1)
-    assert "its own lines" not in worse.stdout.str()
 
 
 def test_a_test_without_a_marker_may_use_the_workspace(project: pytest.Pytester) -> None:

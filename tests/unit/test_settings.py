@@ -227,16 +227,6 @@ def test_any_word_switches_debugging_on_but_those_for_off(
     assert in_folder(tmp_path, env={"ASSAY_DEBUG": text}).debug is on
 
 
-def test_a_model_over_http_gets_more_time_unless_it_is_said(tmp_path: Path) -> None:
-    env = {"ASSAY_DENSE_MODEL": "http+tei:http://127.0.0.1:8080"}
-    config = in_folder(tmp_path, env=env)
-    assert config.search.component_timeout_ms == 5_000
-    assert config.origins["component_timeout_ms"] == "default (of models over HTTP)"
-    said = in_folder(tmp_path, env={**env, "ASSAY_COMPONENT_TIMEOUT_MS": "700"})
-    assert said.search.component_timeout_ms == 700
-    assert in_folder(tmp_path).search.component_timeout_ms == 300
-
-
 def test_weights_must_fit_the_components(tmp_path: Path) -> None:
     text = "components: bm25,dense\nweights: bm25=1\n"
     with pytest.raises(ConfigError, match=r"assay\.yaml:2: weights: dense has no weight"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -106,13 +107,19 @@ def test_it_works_where_a_loop_runs_already() -> None:
     assert asyncio.run(notebook()) == (7, 7)
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
 def test_code_that_belongs_to_its_thread_is_called_there(
-    caplog: pytest.LogCaptureFixture,
+    wrapped: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     database = sqlite3.connect(":memory:")
 
     def ask(resolve: Resolve) -> int:
-        (value,) = database.execute("SELECT 7").fetchone()
+        try:
+            (value,) = database.execute("SELECT 7").fetchone()
+        except sqlite3.Error as problem:
+            if wrapped:  # as libraries do
+                raise KeyError("the store failed") from problem
+            raise
         return int(value)
 
     with TimeLimit(LONG) as limit:
@@ -122,14 +129,26 @@ def test_code_that_belongs_to_its_thread_is_called_there(
     database.close()
 
 
-def test_an_error_that_only_speaks_of_threads_changes_nothing() -> None:
-    def full(_: object) -> None:
-        raise RuntimeError("rejected: the thread pool is full")
+def test_code_that_needs_the_main_thread_is_called_there() -> None:
+    with TimeLimit(LONG) as limit:
+        limit.call(lambda _: signal.signal(signal.SIGUSR1, signal.SIG_DFL))
+        assert limit.call(lambda _: threading.get_ident()) == threading.get_ident()
 
-    with TimeLimit(30) as limit:
-        with pytest.raises(RuntimeError, match="pool is full"):
-            limit.call(full)
-        assert limit.call(lambda _: threading.get_ident()) != threading.get_ident()
+
+def test_other_errors_that_speak_of_threads_change_nothing(held: Callable[[], None]) -> None:
+    """OpenSearch says so where it is busy: the limit holds, and nothing is called twice."""
+    called: list[int] = []
+
+    def busy(_: Resolve) -> None:
+        called.append(1)
+        raise RuntimeError("rejected execution: the search thread pool is full")
+
+    with TimeLimit(SHORT) as limit:
+        with pytest.raises(RuntimeError, match="thread pool is full"):
+            limit.call(busy)
+        assert called == [1]
+        with pytest.raises(TimeoutError, match="no answer"):
+            limit.call(lambda _: held())
 
 
 def test_threads_may_share_a_limit() -> None:

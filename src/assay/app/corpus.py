@@ -200,7 +200,7 @@ def add(
         path = Path(folder) / UPLOAD
         with path.open("w", encoding="utf-8") as file:
             for count, row in enumerate(document_rows(documents), 1):
-                file.write(_line(row, count))
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 if count % BATCH_DOCUMENTS == 0:
                     progress("given", count, 0)
         try:
@@ -229,16 +229,6 @@ def _as_given(text: str, path: Path) -> str:
     said = said.replace(str(path), "the documents")
     said = said.replace(NAME_FIELDS, "give it a doc_id, or name its fields")
     return said.replace(SKIP_EMPTY, "pass it over with keep_going")
-
-
-def _line(row: Mapping[str, Any], number: int) -> str:
-    try:
-        return json.dumps(row, ensure_ascii=False) + "\n"
-    except (TypeError, ValueError, RecursionError) as problem:
-        raise UsageError(
-            f"document {number} cannot be written as JSON: {problem!s:.100}",
-            hint="values are text, numbers, lists and mappings; a data frame is taken whole",
-        ) from None
 
 
 def store_documents(

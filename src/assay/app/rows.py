@@ -6,6 +6,8 @@ decide what is id, text and title (``ingest/columns.py``); the others are metada
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 from assay.errors import UsageError
 from assay.hits.columns import columns_of, is_frame
 
+log = logging.getLogger("assay.corpus")
 SHOWN = 12  # names of fields in an error
 
 
@@ -79,12 +82,43 @@ def _renamed(
 
 def document_rows(documents: Any) -> Iterator[dict[str, Any]]:
     """Each document as JSON would have it; what is missing in a frame is left out."""
-    if not is_frame(documents):
-        single = isinstance(documents, Mapping | str) or not isinstance(documents, Iterable)
-        for row in [documents] if single else documents:
-            yield _row(row)
+    if is_frame(documents):
+        yield from _frame_rows(columns_of(documents))
         return
-    yield from _frame_rows(columns_of(documents))
+    single = isinstance(documents, Mapping | str) or not isinstance(documents, Iterable)
+    left_out: set[str] = set()
+    for number, row in enumerate([documents] if single else documents, 1):
+        yield _plain(_row(row), f"document {number}", left_out)
+
+
+def _plain(row: Mapping[Any, Any], place: str, left_out: set[str]) -> dict[str, Any]:
+    """The row with values that JSON has; bytes are no words, and are left out with a warning."""
+    from assay.ingest.columns import as_json
+
+    found: dict[str, Any] = {}
+    for name, given in row.items():
+        value = None if type(given).__name__ == "NAType" else as_json(given)  # of pandas
+        if isinstance(value, Mapping):
+            value = _plain(value, place, left_out)
+        if isinstance(value, bytes | bytearray | memoryview):
+            if name not in left_out:
+                log.warning("%s: %s holds bytes and is left out", place, name)
+            left_out.add(str(name))
+            continue
+        if not isinstance(value, str):
+            _require_json(value, place, name)
+        found[str(name)] = value
+    return found
+
+
+def _require_json(value: Any, place: str, name: object) -> None:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise UsageError(
+            f"{place} cannot be written as JSON: {name}: {problem!s:.100}",
+            hint="values are text, numbers, dates, lists and mappings",
+        ) from None
 
 
 def _row(given: Any) -> dict[str, Any]:
@@ -108,10 +142,9 @@ def _row(given: Any) -> dict[str, Any]:
 
 
 def _frame_rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    from assay.ingest.columns import as_json
-
-    for values in zip(*columns.values(), strict=True):
-        row = {name: as_json(value) for name, value in zip(columns, values, strict=True)}
+    left_out: set[str] = set()
+    for number, values in enumerate(zip(*columns.values(), strict=True), 1):
+        row = _plain(dict(zip(columns, values, strict=True)), f"document {number}", left_out)
         yield {name: value for name, value in row.items() if value is not None}
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from assay.errors import UsageError
 from assay.evaluation.defaults import ANSWER_MEASURES, JUDGED_MEASURES, RUN_MEASURES
 from assay.evaluation.scope import answerable
@@ -15,8 +13,7 @@ from assay.evidence.numbers import numbers
 from assay.measures.answers import AnswerRecord, measure_answers, values_of
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
-from assay.stats.bootstrap import bootstrap_means
-from assay.stats.shares import share_interval
+from assay.stats.bounded import bounded_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -64,12 +61,10 @@ def usual_answer_measures(outcomes: Iterable[QueryOutcome]) -> str:
 def answer_interval(outcome: MeasureValue, level: float) -> Interval:
     """Between which two values the true mean lies; each answer counts by itself.
 
-    A share of answers has Wilson's interval, a mean of shares within answers a bootstrapped one.
+    A share of answers has Wilson's interval, a mean of shares within answers one that becomes it
+    where all are 0 or 1 (``stats/bounded.py``): a worse answer never makes it surer.
     """
-    if set(outcome.values) <= {0.0, 1.0}:
-        return share_interval(outcome.value, outcome.n or 0, level)
-    (found,) = bootstrap_means(np.array(outcome.values)[:, None], level=level)
-    return found
+    return bounded_interval(outcome.values, level=level)
 
 
 def answers_to_dict(answers: Mapping[Measure, MeasureValue], level: float) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -148,13 +148,20 @@ def side_of_run(
             for measure, found in values.items()
         }
     types = query_field(run.queries, "query_type")
+    of_answers = {str(measure): by_query[str(measure)] for measure in answers}
     info, failed = run.info, len(run.failed) - len(run.unanswered)
     return Baseline(
         name=run.name,
         means=means,
         per_query=by_query,
         by_type={
-            kind: {str(m): part[m] for m in ranking}
+            kind: {
+                **{str(m): part[m] for m in ranking},
+                **{
+                    name: _mean(values[query] for query in asked if types.get(query) == kind)
+                    for name, values in of_answers.items()
+                },
+            }
             for kind, part in (scores.by(types) if types else {}).items()
         },
         queries={
@@ -196,6 +203,12 @@ def side_of_run(
     )
 
 
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Of those that are defined; None where none is."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
 def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
     """The numbers in a file as one side of a gate."""
     content = _of_one_run(_read(path), path)
@@ -218,11 +231,7 @@ def side_of_file(path: Path, measures: Sequence[Measure]) -> Baseline:
             }
             for m in measures
         },
-        by_type={
-            str(kind): _means(entry, measures, path)
-            for kind, entry in _object(content, "per_query_type", path).items()
-            if isinstance(entry, Mapping)
-        },
+        by_type=_by_type(content, measures, path),
         degraded=_count(content, "degraded_queries", path),
         incomplete=_incomplete(content, path),
         failed=_count(content, "failed_queries", path) - _count(content, "failed_answers", path),
@@ -271,6 +280,31 @@ def _object(content: Mapping[str, Any], name: str, path: Path) -> Mapping[str, A
     if not isinstance(found, Mapping):
         raise FormatError(f"{name} is not an object", source=str(path))
     return found
+
+
+def _by_type(
+    content: Mapping[str, Any], measures: Sequence[Measure], path: Path
+) -> dict[str, dict[str, float | None]]:
+    """The means of each type of query; those of answers stand in an object of their own."""
+    ranked = _object(content, "per_query_type", path)
+    answered = _object(content, "answers_by_query_type", path)
+    return {
+        str(kind): {
+            **_means(entry, measures, path),
+            **_means(_values(answered.get(kind)), measures, path),
+        }
+        for kind, entry in ranked.items()
+        if isinstance(entry, Mapping)
+    }
+
+
+def _values(entry: Any) -> dict[str, Any]:
+    """The value of each measure of answers."""
+    if not isinstance(entry, Mapping):
+        return {}
+    return {
+        str(key): found.get("value") for key, found in entry.items() if isinstance(found, Mapping)
+    }
 
 
 def _means(

@@ -106,8 +106,9 @@ def vector_of(encode: Any, text: str) -> list[float]:
             f"{type(encode).__qualname__} cannot encode a text",
             hint=f"give a function, or a model with {', '.join(ENCODERS)}",
         )
+    made = method(text)
     try:
-        vector = np.atleast_2d(np.asarray(method(text), dtype=np.float64))
+        vector = np.atleast_2d(np.asarray(made, dtype=np.float64))
     except (TypeError, ValueError):
         vector = np.empty((0, 0))
     if vector.ndim != 2 or len(vector) != 1 or not vector.size or not np.isfinite(vector).all():

@@ -169,7 +169,8 @@ def ask(
         def work(resolve: Resolve, started: float = started, took: list[float] = took) -> Any:
             returned = resolve(retrieve(query))
             took[0] = time.perf_counter() - started
-            return as_outcome(query.query_id, returned, rank_by)
+            judged = (one.id for one in query.relevant_docs)
+            return as_outcome(query.query_id, returned, rank_by, judged)
 
         try:
             outcome = call(work)

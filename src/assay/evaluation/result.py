@@ -24,7 +24,7 @@ from assay.evaluation.outcomes import (
     usage_of,
     usual_measures,
 )
-from assay.evaluation.returned import RANKED_BY_SCORE
+from assay.evaluation.returned import MADE_IDS, RANKED_BY_SCORE
 from assay.evaluation.scope import Scope, some
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.hits.live import repeats, repeats_kept
@@ -80,6 +80,11 @@ class EvaluationResult(Tabular):
     def by_speaker(self) -> dict[str, Scores]:
         """The scores by whose words a query is about."""
         return self.by("speaker_filter")
+
+    @cached_property
+    def by_origin(self) -> dict[str, Scores]:
+        """The scores of what people asked, and of what was made from the corpus."""
+        return self.by("origin") if self.test_set.synthetic_ids else {}
 
     @cached_property
     def latency(self) -> Latency:
@@ -152,6 +157,15 @@ class EvaluationResult(Tabular):
         return tuple(one.query_id for one in self.outcomes if RANKED_BY_SCORE in one.warnings)
 
     @property
+    def _read_elsewhere(self) -> dict[str, tuple[str, ...]]:
+        """Queries by what is said about ids that a library made."""
+        said = sorted({w for one in self.outcomes for w in one.warnings if w.startswith(MADE_IDS)})
+        return {
+            text: tuple(one.query_id for one in self.outcomes if text in one.warnings)
+            for text in said
+        }
+
+    @property
     def _unreadable(self) -> tuple[str, ...]:
         judged = ((one.query_id, one.judged) for one in self.outcomes)
         return tuple(name for name, said in judged if said is not None and said.unreadable)
@@ -206,6 +220,7 @@ class EvaluationResult(Tabular):
                 "with scores that do not fall along the list: ranked as given",
             ),
             (self._put_by_score, every, RANKED_BY_SCORE),
+            *((ids, every, said) for said, ids in self._read_elsewhere.items()),
             (again, every, ASKED_AGAIN),
             (withheld, every, WITHHELD),
             (in_words, every, REFUSED_IN_WORDS),
@@ -268,11 +283,13 @@ class EvaluationResult(Tabular):
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """JSON-ready: ``metrics`` and ``per_query_type`` first, then everything else."""
         plain = self.scores.to_dict(per_query=per_query)
+        origins = self.by_origin
         answers = {m.key: rounded(found.value) for m, found in self.answers.items()}
         return {
             "metrics": {**plain["metrics"], **answers},
             "per_query_type": group_means(self.by_query_type),
             "per_speaker": group_means(self.by_speaker, count=True),
+            **({"per_origin": group_means(origins, count=True)} if origins else {}),
             "run_id": self.run_id,
             "name": self.name,
             "test_set": {

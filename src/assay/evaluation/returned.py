@@ -23,7 +23,7 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -41,21 +41,13 @@ from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
 from assay.model.runs import REFUSED_IN_WORDS, QueryOutcome, RankedResult
 
+CHUNK_NAMES = ("chunk_id", "id", "segment_id", "node_id", "_id", "id_")
 ID_NAMES = (
-    "chunk_id",
-    "id",
-    "doc_id",
-    "segment_id",
-    "document_id",
-    "docno",
-    "docid",
-    "corpus_id",
-    "node_id",
-    "_id",
-    "pmid",
-    "pmcid",
-    "nct_id",
+    *("chunk_id", "id", "doc_id", "segment_id", "document_id", "docno", "docid", "corpus_id"),
+    *("node_id", "_id", "id_", "pmid", "pmcid", "nct_id", "nct_number", "cord_uid"),
+    *("uid", "uuid", "key"),
 )
+"""In the order of preference; whatever is an id in a corpus is one here."""
 SCORE_NAMES = ("score", "similarity", "_score")
 QUERY_NAMES = ("query_id", "qid")
 TEXT_NAMES = ("text", "page_content", "content", "contents", "passage", "chunk_text")
@@ -63,7 +55,9 @@ LIST_NAMES = ("results", "passages", "contexts", "context", "documents", "source
 """Where a response keeps its results; all but the first only beside an answer."""
 DOCUMENT_NAMES = ("doc_id", "document_id", "ref_doc_id")
 INNER = ("metadata", "meta", "payload", "_source")
-"""Where objects of other libraries keep the ids of their owner."""
+"""Where objects of other libraries keep the ids of their owner, also one within the other."""
+_MADE = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
+"""UUIDs and hashes, as LangChain, LlamaIndex, Haystack and qdrant make them."""
 HELD = ("chunk", "node", "document")  # what a hit holds that has the id
 TOKEN_NAMES = {
     "tokens": ("total_tokens", "tokens"),
@@ -72,22 +66,31 @@ TOKEN_NAMES = {
 }
 COST_NAMES = ("cost", "total_cost")
 USAGE_NAMES = ("usage", "usage_metadata")
-_MADE_UP = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
+MADE_IDS = "answered with ids that a library made (UUIDs or hashes)"
 RANKED_BY_SCORE = "came as {id: score} with rising scores: ranked by score, the highest first"
 
 
-def as_outcome(query_id: str, returned: Any, rank_by: RankBy | None = None) -> QueryOutcome:
-    """The outcome of a query, from whatever the retriever returned."""
+def as_outcome(
+    query_id: str,
+    returned: Any,
+    rank_by: RankBy | None = None,
+    judged: Iterable[str] = (),
+) -> QueryOutcome:
+    """The outcome of a query, from whatever the retriever returned.
+
+    An id that a library made gives way to the owner's, unless such ids were ``judged``.
+    """
+    made = any(map(_is_made, judged))
     if isinstance(returned, QueryOutcome):
         if returned.query_id != query_id:
             _refuse(query_id, f"the retriever answered query {returned.query_id!r:.80}")
         return returned
     if not _is_response(returned):
-        results, warnings = _ranked(query_id, opened(returned), rank_by)
+        results, warnings = _ranked(query_id, opened(returned), rank_by, made)
         return QueryOutcome(query_id, results=results, warnings=warnings)
     rank_by = rank_by or _rank_by(query_id, _field(returned, "rank_by"))
     listed = opened(_listed(returned))
-    results, warnings = _ranked(query_id, listed, rank_by)
+    results, warnings = _ranked(query_id, listed, rank_by, made)
     outcome = QueryOutcome(
         query_id,
         results=results,
@@ -99,7 +102,7 @@ def as_outcome(query_id: str, returned: Any, rank_by: RankBy | None = None) -> Q
     )
     if not _answers(returned):
         return outcome
-    return _answered(outcome, returned, _texts(query_id, listed, results))
+    return _answered(outcome, returned, _texts(query_id, listed, results, made))
 
 
 def _listed(returned: Any) -> Any:
@@ -163,7 +166,9 @@ def _answer(outcome: QueryOutcome, returned: Any) -> Answer:
     return read_answer({"text": said, "citations": cited}, f"query {outcome.query_id!r}")
 
 
-def _texts(query_id: str, listed: Any, results: Sequence[RankedResult]) -> dict[str, str]:
+def _texts(
+    query_id: str, listed: Any, results: Sequence[RankedResult], made_ids: bool
+) -> dict[str, str]:
     """The texts of the results that have one, best first, cut where they are very long."""
     if isinstance(listed, Mapping) and not _is_table(listed):
         return {}  # {id: score}
@@ -173,7 +178,8 @@ def _texts(query_id: str, listed: Any, results: Sequence[RankedResult]) -> dict[
         whole = _chunk(one[0] if pair else one)
         text = None if isinstance(whole, str) else _named(whole, TEXT_NAMES)
         if isinstance(text, str):
-            found.setdefault(str(_named(whole, ID_NAMES)), text[: limits.MAX_PASSAGE_CHARS])
+            name = str(_ids(whole, made_ids=made_ids).chunk)
+            found.setdefault(name, text[: limits.MAX_PASSAGE_CHARS])
     kept = results[: limits.MAX_KEPT_PASSAGES]
     return {one.chunk_id: found[one.chunk_id] for one in kept if one.chunk_id in found}
 
@@ -243,15 +249,15 @@ def _with_ids(one: Any, id_field: str | None, doc_field: str | None) -> dict[str
     pair = isinstance(one, (tuple, list)) and len(one) == 2
     value, one = (one[1], one[0]) if pair else (None, one)
     whole = _chunk(one)
-    named = _own_id(whole, ID_NAMES if id_field is None else (id_field,))
-    if named is None:
+    ids = _ids(whole, id_field)
+    if ids.chunk is None:
         raise InputError(
             f"a result has no {id_field or 'id'} ({_seen(one)})",
             hint="id_field names the field that holds the ids, as in pmid or metadata.pmid",
         )
-    document = _named(whole, DOCUMENT_NAMES if doc_field is None else (doc_field,))
+    document = ids.document if doc_field is None else _named(whole, (doc_field,))
     return {
-        "chunk_id": named,
+        "chunk_id": ids.chunk,
         "score": value if pair else _named(one, SCORE_NAMES, inner=False),
         "rank": _field(one, "rank"),
         "spans": _field(whole, "spans"),
@@ -306,18 +312,21 @@ def _rank_by(query_id: str, value: Any) -> RankBy | None:
 
 
 def _ranked(
-    query_id: str, listed: Any, rank_by: RankBy | None
+    query_id: str, listed: Any, rank_by: RankBy | None, made_ids: bool
 ) -> tuple[tuple[RankedResult, ...], tuple[str, ...]]:
     """The results in order, and what should be said about it."""
     scores_only = isinstance(listed, Mapping) and not _is_table(listed)
     found: list[RankedResult] = []
     ranks: list[int | None] = []
+    instead: dict[str, None] = {}
     for at, one in enumerate(_items(query_id, listed)):
         if at >= limits.MAX_STORED_RESULTS:
             break
-        result, rank = _result(query_id, f"result {at + 1}", one)
+        result, rank, place = _result(query_id, f"result {at + 1}", one, made_ids)
         found.append(result)
         ranks.append(rank)
+        if place:
+            instead[place] = None
     places = [
         Result(str(at), score=one.score, rank=rank)
         for at, (one, rank) in enumerate(zip(found, ranks, strict=True))
@@ -326,7 +335,9 @@ def _ranked(
     results = tuple(found[int(place.id)] for place in ordered(places, query_id, by))
     scores = [one.score for one in found]
     odd = scores_only and rank_by is None and not falling(scores) and falling(scores[::-1])
-    return results, (RANKED_BY_SCORE,) if odd else ()
+    owners = f"{MADE_IDS}: {', '.join(instead)} was taken instead"
+    said = ((RANKED_BY_SCORE, odd), (owners, instead))
+    return results, tuple(text for text, holds in said if holds)
 
 
 def _items(query_id: str, listed: Any, id_field: str | None = None) -> Iterable[Any]:
@@ -359,7 +370,8 @@ def _rows(
     """The rows of a table of results; a table that names no ids is refused."""
     if not any(columns.values()):
         return  # no row: nothing was found
-    if not any(name in columns for name in (ID_NAMES if id_field is None else (id_field,))):
+    wanted = ID_NAMES if id_field is None else (id_field, id_field.partition(".")[0])
+    if columns.keys().isdisjoint(wanted):
         names = ", ".join(columns) or "none"
         _refuse(
             query_id,
@@ -375,21 +387,25 @@ def _rows(
         yield dict(zip(columns, row, strict=True))
 
 
-def _result(query_id: str, place: str, one: Any) -> tuple[RankedResult, int | None]:
-    """One result and the rank that the engine gave it."""
+def _result(
+    query_id: str, place: str, one: Any, made_ids: bool
+) -> tuple[RankedResult, int | None, str]:
+    """One result, the rank that the engine gave it, and the field that a made id gave way to."""
     if isinstance(one, np.ndarray):
         one = one.tolist()
     pair = isinstance(one, (tuple, list)) and len(one) == 2 and _named(one, ID_NAMES) is None
     value, one = (one[1], one[0]) if pair else (None, one)
     if _is_id(one):
         name = _id(query_id, place, one)
-        return RankedResult(name, document_id(name), _score(query_id, place, value)), None
+        return RankedResult(name, document_id(name), _score(query_id, place, value)), None, ""
     whole = _chunk(one)
-    name = _id(query_id, place, _own_id(whole, ID_NAMES), one)
-    document = _named(whole, DOCUMENT_NAMES)
+    ids = _ids(whole, made_ids=made_ids)
+    name = _id(query_id, place, ids.chunk, one)
+    unknown = not made_ids and _is_made(ids.document) and not _is_made(name)
+    document = None if unknown else ids.document  # nobody judged what a library named
     rank = _field(one, "rank")
     score = value if pair else _named(one, SCORE_NAMES, inner=False)
-    return RankedResult(
+    result = RankedResult(
         chunk_id=name,
         doc_id=_id(query_id, place, document) if _is_id(document) else document_id(name),
         score=_score(query_id, place, score),
@@ -397,7 +413,47 @@ def _result(query_id: str, place: str, one: Any) -> tuple[RankedResult, int | No
         chunker_version=str(_field(whole, "chunker_version") or ""),
         component_scores=_numbers(_field(one, "component_scores")),
         ranks={key: int(value) for key, value in _numbers(_field(one, "ranks")).items()},
-    ), int(rank) if is_whole(rank) else None
+    )
+    return result, int(rank) if is_whole(rank) else None, ids.instead
+
+
+class _Ids(NamedTuple):
+    """The ids of a result, and the field that was read instead of a made id."""
+
+    chunk: Any
+    document: Any
+    instead: str = ""
+
+
+def _ids(whole: Any, id_field: str | None = None, made_ids: bool = False) -> _Ids:
+    """The ids of a result: the first that is named, unless a library made it.
+
+    Then the owner's counts: as that of the chunk, or as that of the document where its name says
+    so, since several chunks may have it.
+    """
+    names = ID_NAMES if id_field is None else (id_field,)
+    chunk, document = _named(whole, names), _named(whole, DOCUMENT_NAMES)
+    every = _filled(whole, (*names, *DOCUMENT_NAMES))
+    own = {} if made_ids or not _is_made(chunk) else {p: v for p, v in every if not _is_made(v)}
+    if not own:
+        return _Ids(chunk, document)
+    of_chunk = CHUNK_NAMES if id_field is None else (_field_of(id_field),)
+    chunks = [place for place in own if _field_of(place) in of_chunk]
+    documents = [place for place in own if place not in chunks]
+    taken = (chunks or documents)[0]
+    return _Ids(
+        own[taken] if chunks else chunk,
+        own[documents[0]] if documents else None,
+        "" if _field_of(taken) in DOCUMENT_NAMES else taken,
+    )
+
+
+def _field_of(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _is_made(value: Any) -> bool:
+    return isinstance(value, uuid.UUID) or bool(isinstance(value, str) and _MADE.fullmatch(value))
 
 
 def _chunk(one: Any) -> Any:
@@ -410,42 +466,27 @@ def _has_id(held: Any) -> bool:
     return not isinstance(held, str) and _named(held, ID_NAMES) is not None
 
 
-def _own_id(thing: Any, names: Iterable[str]) -> Any:
-    """The id of a result; where a library made it up, the one that its owner put beside it.
-
-    Vector stores call what they are given after a random number or a digest. A document may have
-    several such results, so that its own id (``doc_id``) names none of them.
-    """
-    names = tuple(names)
-    given = _named(thing, names)
-    if not _is_made_up(given):
-        return given
-    own = _named(
-        {name: _field(thing, name) for name in INNER},
-        [name for name in names if name not in DOCUMENT_NAMES],
-    )
-    return given if own is None else own
-
-
-def _is_made_up(value: Any) -> bool:
-    return isinstance(value, uuid.UUID) or (
-        isinstance(value, str) and _MADE_UP.fullmatch(value) is not None
-    )
-
-
 def _named(thing: Any, names: Iterable[str], *, inner: bool = True) -> Any:
     """The first of these fields that is filled, also among the metadata of the thing."""
-    places = [thing, *(_field(thing, name) for name in INNER)] if inner else [thing]
-    return next(
-        (
-            found
-            for place in places
-            if place is not None
-            for name in names
-            if (found := _field(place, name)) is not None and not _is_empty(found)
-        ),
-        None,
-    )
+    return next((value for _, value in _filled(thing, names, inner=inner)), None)
+
+
+def _filled(thing: Any, names: Iterable[str], *, inner: bool = True) -> Iterator[tuple[str, Any]]:
+    """The fields of these names that are filled, each with where it stands."""
+    for place, held in _places(thing) if inner else [("", thing)]:
+        for name in names:
+            value = _field(held, name)
+            if value is not None and not _is_empty(value):
+                yield f"{place}{name}", value
+
+
+def _places(thing: Any, place: str = "", depth: int = 2) -> Iterator[tuple[str, Any]]:
+    """A thing and its metadata; LangChain keeps metadata within the payload of qdrant."""
+    yield place, thing
+    if depth:
+        for name in INNER:
+            if (held := _field(thing, name)) is not None:
+                yield from _places(held, f"{place}{name}.", depth - 1)
 
 
 def _is_empty(value: Any) -> bool:

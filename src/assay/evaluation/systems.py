@@ -11,8 +11,9 @@ their methods; none is imported here. What is none of these is refused with what
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from assay.errors import UsageError
@@ -21,6 +22,7 @@ from assay.evaluation.returned import USAGE_NAMES, renamed
 
 COMPONENT = "__haystack_input__"  # which any class may become
 QUERY_INPUTS = ("query", "text", "question")  # of components of a pipeline
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 CONTEXTS = ("context", "documents", "source_documents")  # where chains of LangChain keep documents
 ANSWERS = ("answer", "result")
 HOW_MANY = ("k", "top_k", "topk", "n", "limit", "size", "num_results", "n_results", "max_results")
@@ -71,8 +73,9 @@ def system(
     ``encode`` is a function or a model that makes a vector of a text; ``query`` what the client is
     sent instead: a template with ``{query_text}``, ``{k}`` and ``{vector}``, or a function of the
     text. ``id_field`` and ``doc_field`` name the fields of a result that hold the id and the
-    document, also among its metadata. ``input_key`` is the name under which a chain of LangChain
-    takes the text, where its schema does not say. Other ``options`` go to the client's call.
+    document, also among its metadata or as a path (``metadata.id``). ``input_key`` is the name
+    under which a chain of LangChain takes the text, where its schema does not say. Other
+    ``options`` go to the client's call.
 
     >>> papers = [{"pmid": 7, "title": "Aspirin"}]
     >>> system(lambda text: papers, id_field="pmid")("aspirin")[0]["chunk_id"]
@@ -98,8 +101,10 @@ def system(
 
 def asked(system: Any, k: int = DEPTH) -> Ask:
     """A function that asks the system for a text, for ``k`` results where it can be told so."""
-    if inspect.isroutine(system) or inspect.isclass(system):
+    if inspect.isroutine(system):
         return _with_k(system, k)
+    if inspect.isclass(system):
+        return system
     for fits, ask in (
         (is_of(system, "langchain"), _langchain),
         (is_of(system, "llama_index"), _llama_index),
@@ -118,22 +123,18 @@ def asked(system: Any, k: int = DEPTH) -> Ask:
     )
 
 
-def _with_k(function: Any, k: int) -> Ask:
-    """The function; one that must be told how many results (``search(query, k)``) is."""
+def _with_k(function: Callable[..., Any], k: int) -> Ask:
+    """The function, told the number of results where it cannot be called without."""
     try:
-        needed = [
-            one
-            for one in inspect.signature(function).parameters.values()
-            if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
-        ]
-    except (TypeError, ValueError):  # some compiled functions do not say
-        return function  # type: ignore[no-any-return]
-    if len(needed) != 2 or needed[1].name not in HOW_MANY:
-        return function  # type: ignore[no-any-return]
-    name = needed[1].name
-    if needed[1].kind is inspect.Parameter.POSITIONAL_ONLY:
-        return lambda query: function(query, k)
-    return lambda query: function(query, **{name: k})
+        _, *others = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # it has no parameter, or is not of Python
+        return function
+    needed = [one for one in others if one.default is one.empty and one.kind not in _VARIADIC]
+    if len(needed) != 1 or needed[0].name not in HOW_MANY:
+        return function
+    if needed[0].kind is inspect.Parameter.POSITIONAL_ONLY:
+        return lambda text: function(text, k)
+    return partial(function, **{needed[0].name: k})
 
 
 def name_of(system: Any) -> str:

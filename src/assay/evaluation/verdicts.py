@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from assay import limits
 from assay.evaluation.returned import checked_numbers
-from assay.evidence.claims import claims_of, has_marks, statements_of
+from assay.evidence.claims import claims_of, has_marks, in_context, statements_of
 from assay.model.answers import Answer, added_usage
 from assay.model.judges import (
     Judge,
@@ -69,7 +69,7 @@ def judge_answer(
     cited = {one: passages[one] for one in answer.citations if one in passages}
     claims = claims_of(answer)[: limits.MAX_CLAIMS]
     support = {
-        (at, name): asking.add(TaskKind.SUPPORT, claim.text, text)
+        (at, name): asking.add(TaskKind.SUPPORT, in_context(question, claim.text), text)
         for at, claim in enumerate(claims)
         for name, text in cited.items()
     }

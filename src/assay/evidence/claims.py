@@ -50,8 +50,13 @@ class Claim:
 
 
 def claims_of(answer: Answer) -> list[Claim]:
-    """The claims of an answer, in order; a refusal makes none."""
-    return [one for one in sentences_of(answer) if _states_something(one.text)]
+    """The claims of an answer, in order; a refusal makes none.
+
+    Where no sentence is long enough to be one, as in "10 mg.", every sentence with a word is.
+    """
+    every = sentences_of(answer)
+    found = [one for one in every if _states_something(one.text)]
+    return found or [one for one in every if _says_anything(one.text)]
 
 
 def sentences_of(answer: Answer) -> list[Claim]:
@@ -92,6 +97,12 @@ def citing(text: str, ids: Sequence[str], listed: Sequence[int] = ()) -> Answer:
     return Answer(_NUMBERED.sub(renumbered, text), cited)
 
 
+def in_context(question: str, claim: str) -> str:
+    """The claim as a judge reads it: a short one, such as "Yes.", after its question."""
+    short = not _states_something(claim) and not any(map(str.isdigit, claim))
+    return f"{question} {claim}" if short else claim
+
+
 def statements_of(text: str) -> list[str]:
     """The sentences of a text that state something."""
     return [claim.text for claim in claims_of(Answer(text))]
@@ -113,6 +124,10 @@ def _sentences(line: str) -> Iterator[str]:
 
 def _states_something(text: str) -> bool:
     return not text.endswith(("?", ":")) and len(written_words(text)) >= _LEAST_WORDS
+
+
+def _says_anything(text: str) -> bool:
+    return not text.endswith("?") and any(map(str.isalnum, text))
 
 
 def _cited(sentence: str, citations: Sequence[str]) -> tuple[tuple[str, ...], str]:

@@ -23,10 +23,11 @@ from assay.evidence.numbers import lacking_numbers
 from assay.model.judges import JudgeTask, Opinion, Support, TaskKind, graded
 
 NAME = "words"
-RULES = 2  # of which version; opinions of another one are not reused
+RULES = 3  # of which version; opinions of another one are not reused
 _ENOUGH = 0.75  # of a claim's content words, in one place
 _SAME_SUBJECT = 0.6  # from here on, another number or a denial contradicts
 _GRADES = (0.4, 0.7, 0.95)  # shares of a question's words from which on a grade is 1, 2 and 3
+_ABOUT_QUESTIONS = "question asked good great"
 _WORD = re.compile(r"[^\W_]+(?:[.,][0-9]+)*")
 _DENIES = re.compile(
     r"\b(?:no|not|never|none|neither|nor|without|cannot|can't|isn't|aren't|wasn't|weren't|don't"
@@ -60,17 +61,36 @@ def support(claim: str, passage: str) -> Opinion:
     wanted = frozenset(key_words(claim))
     if not wanted:
         return Opinion(Support.UNSUPPORTED, 0.0, "the claim has no content words")
-    share, place = max(
-        ((len(wanted & vocabulary(text).every) / len(wanted), text) for text in _places(passage)),
-        key=lambda found: found[0],
-        default=(0.0, ""),
-    )
+    share, place = nearest(wanted, passage)
     problem = mismatch(claim, place, passage)
     if problem and share >= _SAME_SUBJECT:
         return Opinion(Support.CONTRADICTED, 0.1 * share, problem)
     if share >= _ENOUGH and not problem:
         return Opinion(Support.SUPPORTED, share)
     return Opinion(Support.UNSUPPORTED, min(share, 0.49), problem or "words of it are missing")
+
+
+def nearest(wanted: frozenset[str], passage: str) -> tuple[float, str]:
+    """The share of some words that stand in one place of a passage, and that place."""
+    return max(
+        ((len(wanted & vocabulary(text).every) / len(wanted), text) for text in _places(passage)),
+        key=lambda found: found[0],
+        default=(0.0, ""),
+    )
+
+
+def objection(claim: str, passage: str) -> str:
+    """Why a passage cannot support a claim, whatever a model says; empty: nothing is known.
+
+    A number or a drug that is not there, or a denial of what the passage states in the same words.
+    The other way round, and with fewer words in common, models are right more often than rules.
+    """
+    if lacking := absent(claim, passage):
+        return lacking
+    wanted = frozenset(key_words(claim)) if _DENIES.search(claim) else frozenset()
+    share, place = nearest(wanted, passage) if wanted else (0.0, "")
+    denied = share >= _ENOUGH and not _DENIES.search(place)
+    return "it denies what is stated there" if denied else ""
 
 
 def is_quoted(claim: str, passage: str) -> bool:
@@ -114,5 +134,14 @@ def _places(passage: str) -> Iterator[str]:
 
 def _relevance(question: str, passage: str) -> Opinion:
     wanted = frozenset(key_words(question))
+    if is_quoted(question, passage) and not _adds(question, passage):
+        return graded(0, "it repeats the question")
     share = len(wanted & vocabulary(passage).every) / len(wanted) if wanted else 0.0
-    return graded(sum(share >= limit for limit in _GRADES), f"{share:.0%} of the words")
+    said = f"by words alone: {share:.0%} of the question's are there"
+    return graded(sum(share >= limit for limit in _GRADES), said)
+
+
+def _adds(question: str, passage: str) -> bool:
+    """Whether a passage says anything beside the question that it quotes."""
+    added = set(key_words(passage)).difference(key_words(f"{question} {_ABOUT_QUESTIONS}"))
+    return bool(added or lacking_numbers(passage, question))

@@ -339,6 +339,8 @@ def _judged_by(provenance: Mapping[str, Any]) -> Iterator[str]:
     elif "judged_by_both" in provenance and provenance.get("purpose") == "first":
         kappa = _mapping(provenance.get("kappa")).get("value")
         agreed = "kappa undefined" if kappa is None else f"kappa {kappa:.2f}"
+        if undecided := provenance.get("undecided"):
+            agreed += f", {undecided} differences undecided"
         yield (
             f"judged by {judges[0]}; {judges[1]} checked {provenance['judged_by_both']} of "
             f"{provenance.get('judged')} passages ({agreed})"

@@ -28,7 +28,7 @@ SHOWN_MISSES = 20
 def result_tables(
     result: EvaluationResult, info: RunInfo | None = None, *, per_query: bool = False
 ) -> list[Table]:
-    """The whole run, then by type of query and by speaker; notes say what to beware of."""
+    """The whole run, then by type, speaker and who asked; notes say what to beware of."""
     first = run_table(result.scores, ci=True)
     rows = dict(zip(result.scores.measures, first.rows, strict=True))
     title = f"{result.test_set.name} {result.test_set.version}"
@@ -54,7 +54,11 @@ def result_tables(
         tables.append(_answers(result))
     if any(one.judged is not None for one in result.outcomes):
         tables += _answers_by_group(result)
-    for groups, what in ((result.by_query_type, "query type"), (result.by_speaker, "speaker")):
+    for groups, what in (
+        (result.by_query_type, "query type"),
+        (result.by_speaker, "speaker"),
+        (result.by_origin, "who asked"),
+    ):
         if len(groups) > 1:
             tables.append(replace(group_table(groups, result.name), title=f"by {what}"))
     if per_query:

@@ -49,7 +49,8 @@ class SearchChanges(TypedDict, total=False):
     rerank: bool
     reranker: str
     rerank_depth: int | None
-    component_timeout_ms: float
+    rerank_share: float | None
+    component_timeout_ms: float | None
     rerank_timeout_ms: float | None
     speaker: Speaker | Sequence[Speaker]
     interview_id: Texts

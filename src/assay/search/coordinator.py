@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,6 +20,8 @@ from assay.search.snapshot import Snapshot
 
 log = logging.getLogger("assay.search")
 
+HERE_MS, REMOTE_MS = 300.0, 5000.0
+"""What components may take: with a model of this machine, and with one behind a service."""
 Found: TypeAlias = tuple[tuple[Hit, ...], str]
 """Hits, and what they lack in words."""
 Work: TypeAlias = Callable[[Stop], Found]
@@ -56,25 +58,35 @@ def gather(
     requests: Mapping[str, ComponentRequest],
     snapshot: Snapshot,
     lanes: Mapping[str, Lane],
-    timeout_s: float,
+    timeout_ms: float | None = None,
 ) -> Answers:
-    """Ask every component of ``requests`` at once."""
+    """Ask every component of ``requests`` at once; each gets what it usually does, or so long."""
     works = _works(requests, snapshot)
-    calls = {name: (lanes[name], work) for name, work in works.items()}
-    return _answers(requests, call_all(calls, timeout_s), snapshot.absent)
+    seconds = _seconds(works, snapshot, timeout_ms)
+    calls = {name: (lanes[name], work, seconds[name]) for name, work in works.items()}
+    return _answers(requests, call_all(calls), snapshot.absent)
 
 
 async def agather(
     requests: Mapping[str, ComponentRequest],
     snapshot: Snapshot,
     lanes: Mapping[str, Lane],
-    timeout_s: float,
+    timeout_ms: float | None = None,
 ) -> Answers:
     """The same from a coroutine, which holds no thread while it waits."""
     works = _works(requests, snapshot)
-    calls = (lanes[name].call(work, timeout_s) for name, work in works.items())
+    seconds = _seconds(works, snapshot, timeout_ms)
+    calls = (lanes[name].call(work, seconds[name]) for name, work in works.items())
     found = dict(zip(works, await asyncio.gather(*calls), strict=True))
     return _answers(requests, found, snapshot.absent)
+
+
+def _seconds(
+    names: Iterable[str], snapshot: Snapshot, timeout_ms: float | None
+) -> dict[str, float]:
+    """What each component may take; a model behind a service needs longer than one here."""
+    usual = {name: REMOTE_MS if name in snapshot.remote else HERE_MS for name in names}
+    return {name: (timeout_ms or own) / 1000 for name, own in usual.items()}
 
 
 def _answers(

@@ -173,23 +173,28 @@ class Lane:
 
 
 def call_all(
-    calls: Mapping[str, tuple[Lane, Callable[[Stop], T]]], timeout_s: float
+    calls: Mapping[str, tuple[Lane, Callable[[Stop], T], float]],
 ) -> dict[str, CallResult[T]]:
-    """The results of calls in several lanes at once, for a caller that is a thread."""
-    deadline = time.monotonic() + timeout_s
+    """The results of calls in several lanes at once, for a caller that is a thread.
+
+    Each has seconds of its own; one that ends while others are waited for is not late.
+    """
+    started = time.monotonic()
     settled: SimpleQueue[Call[T]] = SimpleQueue()
-    begun = {name: lane.begin(work, settled.put) for name, (lane, work) in calls.items()}
-    jobs = [job for job in begun.values() if isinstance(job, Call)]
+    begun = {name: lane.begin(work, settled.put) for name, (lane, work, _) in calls.items()}
+    left = {job: calls[name][2] for name, job in begun.items() if isinstance(job, Call)}
+    jobs = [*left]
     try:
-        for _ in jobs:
-            settled.get(timeout=max(0.0, deadline - time.monotonic()))
+        while left:
+            wait = started + max(left.values()) - time.monotonic()
+            del left[settled.get(timeout=max(0.0, wait))]
     except Empty:
         pass
     finally:
         for job in jobs:
             job.abandoned = True
     return {
-        name: calls[name][0].end(job, timeout_s) if isinstance(job, Call) else job
+        name: calls[name][0].end(job, calls[name][2]) if isinstance(job, Call) else job
         for name, job in begun.items()
     }
 

@@ -189,10 +189,10 @@ class SearchOptions:
         "How much the cross-encoder's score counts beside the score before; auto is what suits it.",
         setting=True,
     )
-    component_timeout_ms: float = option(
-        Real(0.001, limits.MAX_TIMEOUT_MS),
-        300.0,
-        "Milliseconds that each component may take; 5000 by default where a model is a service.",
+    component_timeout_ms: float | None = option(
+        Maybe(Real(0.001, limits.MAX_TIMEOUT_MS), none=("auto",)),
+        None,
+        "Milliseconds that each component may take; auto is 300, and 5000 for a model over HTTP.",
         setting=True,
         per_request=False,
         changes_results=False,

@@ -73,7 +73,7 @@ LookedUp: TypeAlias = tuple[dict[str, tuple[Hit, ...]], dict[str, ComponentReque
 
 SPAN = "assay.search"
 WARM_UP = "warm up"
-WARM_UP_S = 10.0
+WARM_UP_MS = 10_000.0
 AGAIN_AFTER_S = 1.0
 """How long a generation that could not be opened is left alone."""
 CLOSING_S = 3.0
@@ -367,11 +367,14 @@ class Searcher:
             lane.wait_closed(deadline - time.monotonic())
 
     def _opened(self) -> Snapshot:
-        """The newest generation, asked once so that the first question does not pay for it."""
+        """The newest generation, asked once so that the first question does not pay for it.
+
+        A service is not asked: it has no model to load, and may cost something.
+        """
         snapshot = self._source.open()
         request = ComponentRequest(WARM_UP, 1, Filters())
-        requests = dict.fromkeys(snapshot.components, request)
-        gather(requests, snapshot, self.lanes, WARM_UP_S)
+        here = [name for name in snapshot.components if name not in snapshot.remote]
+        gather(dict.fromkeys(here, request), snapshot, self.lanes, WARM_UP_MS)
         return snapshot
 
     def _stamped(self) -> object:
@@ -481,8 +484,8 @@ class Searcher:
     def _prepare(self, search: SearchInProgress) -> Prepared:
         """Lists from memory where they are known, from the components otherwise."""
         reading, looked_up, took = self._first(search)
-        snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
-        answers = gather(looked_up[1], snapshot, self.lanes, timeout_s)
+        timeout_ms = search.options.component_timeout_ms
+        answers = gather(looked_up[1], search.snapshot, self.lanes, timeout_ms)
         prepared = self._prepared(search, reading, looked_up, answers, took)
         again = self._corrected(search, prepared)
         return prepared if again is None else prepared.corrected(self._prepare(again))
@@ -492,8 +495,8 @@ class Searcher:
         # words and what filters name are looked up in files or on a cluster, and an event loop must
         # not wait for either
         reading, looked_up, took = await asyncio.to_thread(self._first, search)
-        snapshot, timeout_s = search.snapshot, search.options.component_timeout_ms / 1000
-        answers = await agather(looked_up[1], snapshot, self.lanes, timeout_s)
+        timeout_ms = search.options.component_timeout_ms
+        answers = await agather(looked_up[1], search.snapshot, self.lanes, timeout_ms)
         prepared = await asyncio.to_thread(
             self._prepared, search, reading, looked_up, answers, took
         )

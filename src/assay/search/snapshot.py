@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from assay.encode.service import is_address
 from assay.model.arrays import BoolArray, IntArray
 from assay.model.conditions import known_field
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
@@ -73,6 +74,11 @@ class Snapshot:
     chunk_ids: Mapping[int, str] | None = None
     lacking: Collection[str] = ()
     lacking_said: str = ""
+
+    @property
+    def remote(self) -> Collection[str]:
+        """The components whose model is behind a service."""
+        return ("dense",) if is_address(self.dense_model) else ()
 
     def resolved(self, filters: Filters) -> Filters:
         """The filters as components take them: every name is one that this index has.

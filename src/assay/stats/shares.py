@@ -26,8 +26,14 @@ def share_interval(share: float | None, n: int, level: float = DEFAULT_LEVEL) ->
         return Interval(
             low=None, high=None, level=level, method=METHOD, n=0, reason="there is nothing to count"
         )
+    low, high = wilson(share, n, level)
+    return Interval(low=low, high=high, level=level, method=METHOD, n=n)
+
+
+def wilson(share: float, n: float, level: float) -> tuple[float, float]:
+    """The ends of the interval; ``n`` may be the number of things that others are worth."""
     z = NormalDist().inv_cdf((1.0 + level) / 2.0)
     spread = z * math.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
     middle, scale = share + z * z / (2.0 * n), 1.0 + z * z / n
     low, high = max((middle - spread) / scale, 0.0), min((middle + spread) / scale, 1.0)
-    return Interval(low=min(low, share), high=max(high, share), level=level, method=METHOD, n=n)
+    return min(low, share), max(high, share)

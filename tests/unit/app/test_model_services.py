@@ -54,6 +54,24 @@ def test_documents_are_indexed_and_found_by_a_service(folder: Path) -> None:
         assert len(server.requests) == asked  # every passage is kept by its text
 
 
+def test_a_service_is_asked_once_for_a_search_and_named_once(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is to be warmed up there, and each request may cost something."""
+    with ModelService() as server:
+        with Workspace(settings(folder, **dense(server))) as workspace:
+            workspace.ingest(folder / "documents")
+        with Workspace(settings(folder, **dense(server))) as workspace:
+            before = len(server.requests)
+            workspace.search("glucose")
+            assert len(server.requests) == before + 1
+        with Workspace(settings(folder, **dense(server))) as workspace:
+            server.replies = [fails(400)] * 5
+            caplog.clear()
+            assert workspace.search("glucose").component_errors == ("dense_error",)
+            assert caplog.text.count("dense_") == 1
+
+
 def test_a_service_that_fails_is_missed_by_name(folder: Path) -> None:
     with ModelService() as server:
         variables = dense(server)

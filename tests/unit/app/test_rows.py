@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -90,6 +91,35 @@ def test_cells_of_parquet_are_taken_as_they_are(tmp_path: Path) -> None:
     assert (row["tags"], row["dose"], row["took"]) == (["x", "y"], 1.5, "0 days 02:00:00")
     (row,) = document_rows(polars.read_parquet(path))
     assert (row["tags"], row["dose"], row["took"]) == (["x", "y"], 1.5, "2:00:00")
+
+
+def test_a_table_has_the_same_documents_however_it_is_given(
+    workspace: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "rows.parquet"
+    table = polars.DataFrame(
+        {"pmid": [1, 2], "abstract": ["Itch.", "Fever."], "mesh": [["A", "B"], None],
+         "dose": [Decimal("2.50"), None], "raw": [b"ab", None], "year": [2020, 2021],
+         "seen": [datetime.date(2020, 1, 2), None], "sure": [True, False]}
+    )  # fmt: skip
+    table.write_parquet(path)
+    workspace.ingest(path)
+    wanted = [workspace.document(one).metadata for one in ("1", "2")]
+    assert wanted[0]["dose"] == 2.5
+    for given in (
+        pandas.read_parquet(path),
+        pandas.read_parquet(path, dtype_backend="pyarrow"),
+        polars.read_parquet(path),
+        polars.read_parquet(path).to_arrow(),
+        table.to_dicts(),
+        pandas.read_parquet(path).to_dict("records"),
+    ):
+        caplog.clear()
+        workspace.delete(["1", "2"])
+        workspace.add(given)
+        assert [workspace.document(one).metadata for one in ("1", "2")] == wanted
+        assert caplog.text.count("raw holds bytes and is left out") == 1
+        json.dumps([*document_rows(given)], allow_nan=False)  # as a client sends it
 
 
 def test_a_frame_is_searchable(tmp_path: Path) -> None:

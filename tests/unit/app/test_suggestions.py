@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.annotation.adjudicate import Settled
+from assay.annotation.sample_file import read_sample
+from assay.annotation.swap import ready_queries, successor
 from assay.app import first_set, testsets
 from assay.app.annotation import open_desk
 from assay.app.held_out import masked
@@ -16,8 +19,10 @@ from assay.app.suggestions import ANSWERABLE, suggest
 from assay.app.workspace import Workspace
 from assay.errors import UsageError
 from assay.ingest import read_corpus
+from assay.model.annotation import Item
 from assay.model.testset import GoldenQuery, HeldOut, Judgment, TestSet
 from assay.model.testset_json import to_plain
+from assay.render.evaluation import result_tables
 from assay.settings import configure
 from assay.testsets.export import lost
 from assay.testsets.load import parse_test_set, shipped_folder
@@ -84,6 +89,8 @@ def test_synthetic_questions_stay_marked_wherever_they_go(
     assert any(said in line for line in workspace.compare("before", "after").report.warnings)
     report = workspace.gate("before", "after")
     assert sum(said in line for line in report.warnings) == 1
+    assert again.to_dict()["per_origin"]["synthetic"]["num_queries"] == 3
+    assert [table.title for table in result_tables(again)][-1] == "by who asked"
     parts = again.by("origin")
     assert {name: len(scores.queries) for name, scores in parts.items()} == {
         "synthetic": 3,
@@ -131,3 +138,16 @@ def test_rows_and_exports_do_not_lose_the_mark_silently() -> None:
     assert parse_test_set(as_yaml(test_set).encode()).sound() == test_set
     plain = replace(test_set, queries=(replace(test_set.queries[0], synthetic=None),))
     assert plain.checksum != test_set.checksum
+
+
+def test_a_refresh_keeps_the_mark_and_who_judged() -> None:
+    line = b'{"query_id": "s1", "query_text": "x", "query_type": "paraphrase", "synthetic": "d1"}\n'
+    (asked,) = read_sample(line, "made.jsonl")
+    item = Item("s1", "d1:chunk_0", "d1", "text")
+    (made,) = ready_queries([asked], [item], Settled({item.key: 2}, (), ())).queries
+    assert made.synthetic == "d1"
+    old = GoldenQuery("q1", "other", relevant_docs=(Judgment("d1"),))
+    parent = TestSet("ward_v1", "v1", (old,), provenance={"judges": ["ann"]})
+    child = successor(parent, (old, made), None, {"judges": ["ann", "bob"]})
+    assert "ward_v1 was judged by one person (ann)" in child.cautions[1]
+    assert successor(child, (old,), None, {}).judged_by == child.judged_by

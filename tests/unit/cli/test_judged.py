@@ -296,6 +296,24 @@ def test_passages_that_nobody_can_read_leave_their_measures_undefined(
     assert any("return passages with their text" in one for one in found["warnings"])
 
 
+def test_a_gate_shows_measures_of_answers_by_type(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong, right = write_rag(tmp_path, "rag_wrong", 15), write_rag(tmp_path, "rag_right", 5)
+    for tag, system in (("before", right), ("after", wrong)):
+        command = ["eval", "run", "-t", "rag.yaml", "--system", system, "--judge", "words"]
+        assert run([*command, "--tag", tag]) == 0
+    assert run(["eval", "show", "before", "--json"]) == 0
+    *_, shown = capsys.readouterr().out.rpartition("\n{")
+    (tmp_path / "before.json").write_text("{" + shown, "utf-8")
+    for baseline in ("before", "before.json"):
+        limits = ["--current", "after", "--limit", "Faithfulness=5%", "--json"]
+        run(["eval", "gate", "--baseline", baseline, *limits])
+        found = said(capsys)["per_query_type"]
+        assert found["exact_term"]["Faithfulness"] == {"baseline": 1.0, "current": 0.0}
+        assert found["paraphrase"]["Faithfulness"] == {"baseline": 0.5, "current": 0.5}
+
+
 def test_python_judges_a_system_as_the_command_does(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import uuid
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.errors import ConfigError, InputError, UsageError
+from assay.errors import ConfigError, InputError, TooManyErrorsError, UsageError
 from assay.evaluation.engines import EngineQuery, vector_of
 from assay.model.testset import GoldenQuery, Judgment, TestSet
 
@@ -58,6 +59,43 @@ def test_a_client_of_qdrant() -> None:
         assay.evaluate(client, QUERIES)
     with pytest.raises(UsageError, match="qdrant is asked with vectors"):
         assay.system(client, "papers")
+
+
+def test_what_langchain_wrote_into_qdrant() -> None:
+    """Points have ids of its own, and the owner's stand in the metadata of their payload."""
+    qdrant = pytest.importorskip("qdrant_client")
+    client = qdrant.QdrantClient(":memory:")
+    config = qdrant.models.VectorParams(size=2, distance="Cosine")
+    client.create_collection("papers", vectors_config=config)
+    points = [
+        qdrant.models.PointStruct(
+            id=str(uuid.uuid4()),
+            vector=vector,
+            payload={"page_content": "text", "metadata": {"doc_id": name, "chunk": at}},
+        )
+        for at, (name, vector) in enumerate(VECTORS.items())
+    ]
+    client.upsert("papers", points)
+    for field in (None, "doc_id", "metadata.doc_id", "payload.metadata.doc_id"):
+        papers = assay.system(client, "papers", encode=encode, id_field=field)
+        assert measured(papers) == 1.0
+
+
+def test_an_error_of_an_encoder_is_told() -> None:
+    called: list[str] = []
+
+    def busy(text: str) -> list[float]:
+        called.append(text)
+        raise ValueError("CUDA out of memory")
+
+    with pytest.raises(ValueError, match="CUDA out of memory"):
+        vector_of(busy, "itch")
+    with pytest.raises(UsageError, match="no vector of finite numbers"):
+        vector_of(lambda text: "no numbers", "itch")
+    query = EngineQuery(encode=busy)
+    with pytest.raises(TooManyErrorsError, match="ValueError: CUDA out of memory"):
+        assay.evaluate(query.sent, QUERIES, "MRR")
+    assert called == ["itch", "itch", "fever"]
 
 
 def test_an_asynchronous_client_of_qdrant_is_asked_several_queries_at_once() -> None:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 import assay
-from assay.errors import ConfigError, UsageError
+from assay.errors import ConfigError, InputError, UsageError
 from assay.evaluation.execution import Retries, execute
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.retrievers.http import (
@@ -108,6 +108,33 @@ def test_an_answer_over_http_keeps_its_order() -> None:
     for rank_by, wanted in ((None, ["0", "x"]), ("order", ["0", "x"]), ("score", ["x", "0"])):
         read = read_answer(answer, HttpMapping(rank_by=rank_by))
         assert [one.chunk_id for one in as_outcome("q1", read).results] == wanted
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"results": [{"id": "d1", "score": 2.0}, {"id": "d2", "score": 1.0}]},
+        {"results": [{"chunk_id": "d1", "score": 2.0}, {"chunk_id": "d2", "score": 1.0}]},
+        {"results": ["d1", "d2"]},
+        {"results": [{"metadata": {"pmid": "d1"}}, {"metadata": {"pmid": "d2"}}]},
+        [{"doc_id": "d1"}, {"doc_id": "d2"}],
+        {"hits": {"hits": [{"_id": "d1", "_score": 2.0}, {"_id": "d2", "_score": 1.0}]}},
+    ],
+)
+def test_an_answer_that_no_mapping_describes_is_read_as_it_is(answer: Any) -> None:
+    read = read_answer(json.dumps(answer).encode(), HttpMapping())
+    assert [one.chunk_id for one in as_outcome("q1", read).results] == ["d1", "d2"]
+
+
+def test_a_mapping_names_what_it_names_and_the_rest_is_read_as_it_is() -> None:
+    answer = b'{"found": [{"id": "d1", "relevance": 2.5, "paper": {"key": "p1"}}]}'
+    mapping = HttpMapping(results="found", score="relevance", doc_id="paper.key")
+    (result,) = as_outcome("q1", read_answer(answer, mapping)).results
+    assert (result.chunk_id, result.doc_id, result.score) == ("d1", "p1", 2.5)
+    with pytest.raises(InputError, match=r"result 1 has nothing at 'pmid' \(it has id, "):
+        read_answer(answer, HttpMapping(results="found", id="pmid"))
+    with pytest.raises(InputError, match=r"no list of results \(it has found, total\)"):
+        read_answer(b'{"found": [], "total": 0}', HttpMapping())
 
 
 class Service(BaseHTTPRequestHandler):
@@ -242,7 +269,7 @@ def test_what_goes_wrong_over_http_is_an_error_of_its_query(
     for status, answer, message in (
         (503, {"detail": "busy"}, "HTTP 503"),
         (200, b"<html>", "not JSON"),
-        (200, {"other": []}, "no list at 'results'"),
+        (200, {"other": []}, "no list of results (it has other)"),
         (200, {"results": [{"score": 1}]}, "has no id"),
         (200, {"results": [{"chunk_id": "d1", "score": "high"}]}, "not a number"),
         (302, {"results": []}, "HTTP 302"),

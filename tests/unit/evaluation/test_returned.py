@@ -21,10 +21,11 @@ import assay
 from assay.errors import UnreachableError, UsageError
 from assay.evaluation.retrievers.http import HttpMapping, read_answer
 from assay.evaluation.retrievers.run_file import run_file_system
-from assay.evaluation.returned import RANKED_BY_SCORE, as_outcome
+from assay.evaluation.returned import RANKED_BY_SCORE, as_outcome, renamed
+from assay.ingest.columns import ID_NAMES as CORPUS_NAMES
 from assay.model.answers import Expect
 from assay.model.runs import REFUSED_IN_WORDS
-from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.model.testset import GoldenQuery, Judgment, Level, TestSet
 
 SET = TestSet(
     "small",
@@ -107,6 +108,72 @@ TWO = {
 @pytest.mark.parametrize("form", TWO)
 def test_every_form_gives_the_same_two_ids(form: str) -> None:
     assert ids(TWO[form]) == ["b", "a"]
+
+
+UUID = "0b8f5a3e-8e0c-4f0e-9d59-3f1d5a3c2b11"
+HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+MADE = {
+    "LangChain": Document(id=UUID, metadata={"id": "b"}),
+    "Haystack": SimpleNamespace(id=HASH, content="x", meta={"id": "b"}, score=None),
+    "a point of qdrant": SimpleNamespace(id=uuid.UUID(UUID), payload={"id": "b"}),
+    "what LangChain keeps in qdrant": SimpleNamespace(
+        id=UUID.replace("-", ""), payload={"page_content": "x", "metadata": {"chunk_id": "b"}}
+    ),
+    "LlamaIndex": SimpleNamespace(node=SimpleNamespace(node_id=UUID, metadata={"id": "b"})),
+}
+
+
+@pytest.mark.parametrize("form", MADE)
+def test_the_owners_id_comes_before_one_that_a_library_made(form: str) -> None:
+    outcome = as_outcome("q", [MADE[form]])
+    assert [one.chunk_id for one in outcome.results] == ["b"]
+    assert "made" in outcome.warnings[0]
+    assert ids(renamed([MADE[form]], None, "doc")) == ["b"]
+
+
+@pytest.mark.parametrize("name", ["doc_id", "document_id", "ref_doc_id", "docno", "pmid", "nct_id"])
+def test_a_made_id_stays_that_of_the_chunk_where_its_document_is_named(name: str) -> None:
+    chunks = [Document(id=str(uuid.uuid4()), metadata={name: "b"}) for _ in range(2)]
+    found = as_outcome("q", chunks).results
+    assert [one.chunk_id for one in found] == [one.id for one in chunks]
+    assert [one.doc_id for one in found] == ["b", "b"]
+
+
+def test_passages_of_an_answer_go_by_the_owners_ids() -> None:
+    said = {"answer": "Yes [1].", "contexts": [Document("itching", UUID, {"id": "b"})]}
+    assert as_outcome("q", said).passages == {"b": "itching"}
+
+
+def test_a_document_that_a_library_named_is_not_that_of_the_owners_id() -> None:
+    node = SimpleNamespace(node_id=UUID, ref_doc_id=str(uuid.uuid4()), metadata={"pmid": "b"})
+    judged = GoldenQuery("q1", "itch", relevant_docs=(Judgment("b", 1, level=Level.DOCUMENT),))
+    for found in ([node], renamed([node], "pmid", None)):
+        result = assay.evaluate({"itch": found}.__getitem__, TestSet("n", "v1", (judged,)))
+        assert result["Recall@10"] == 1.0
+
+
+def test_ids_that_look_made_are_kept_where_they_were_judged() -> None:
+    """Or where there is no other."""
+    judged = GoldenQuery("q1", "itch", relevant_docs=(Judgment(UUID, 1),))
+    found = [Document(id=UUID, metadata={"id": "7", "doc_id": "8"})]
+    made = TestSet("made", "v1", (judged,))
+    assert assay.evaluate(lambda text: found, made, "MRR")["MRR"] == 1.0
+    assert ids([Document(id=UUID, metadata={"id": HASH})]) == [UUID]
+    assert ids([{"id": HASH, "text": "x"}]) == [HASH]
+
+
+@pytest.mark.parametrize("field", ["metadata.pmid", "payload.metadata.pmid", "pmid"])
+def test_a_field_may_be_a_path(field: str) -> None:
+    point = SimpleNamespace(id=UUID, payload={"metadata": {"pmid": 7}})
+    assert ids(renamed([point], field, None)) == ["7"]
+    dotted = {"metadata": {"dc.identifier": "b"}}
+    assert ids(renamed([dotted], "dc.identifier", None)) == ["b"]
+
+
+@pytest.mark.parametrize("name", CORPUS_NAMES)
+def test_what_is_an_id_in_a_corpus_is_one_in_a_result(name: str) -> None:
+    assert ids([{name: "b", "score": 2.0}, {name: "a", "score": 1.0}]) == ["b", "a"]
+    assert ids(pd.DataFrame({name: ["b", "a"], "score": [2.0, 1.0]})) == ["b", "a"]
 
 
 def test_a_frame_scores_as_its_rows_do() -> None:

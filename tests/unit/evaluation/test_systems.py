@@ -18,6 +18,7 @@ import pytest
 
 import assay
 from assay.errors import TooManyErrorsError, UsageError
+from assay.evaluation.retrievers.python import given_system
 from assay.evaluation.systems import asked
 from assay.model.answers import Usage
 from assay.model.testset import GoldenQuery, Judgment, TestSet
@@ -55,6 +56,29 @@ def test_an_encoder_and_an_index_are_asked_together() -> None:
     index.add(np.array([[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], "f4"))
     assert asked((Encoder(), index))("itch")[0][0] == 1
     assert measured((Encoder(), index, ["d7", "d1", "d2"])) == 1.0
+
+
+def test_a_function_that_wants_the_number_of_results_is_told_it() -> None:
+    class Engine:
+        def __call__(self, text: str, top_k: int) -> list[str]:
+            return FOUND[text][:top_k]
+
+    def by_name(query: str, *, limit: int) -> list[str]:
+        return FOUND[query][:limit]
+
+    def by_place(query: str, k: int, /) -> list[str]:
+        return FOUND[query][:k]
+
+    def its_own(query: str, k: int = 1) -> list[str]:
+        return FOUND[query][:k]
+
+    def whole(query: GoldenQuery, k: int) -> list[str]:
+        return FOUND[query.query_text][:k]
+
+    assert measured(by_name) == measured(by_place) == measured(Engine()) == MRR
+    assert asked(by_place, 1)("itch") == asked(by_name, 1)("itch") == ["d2"]
+    assert measured(its_own) == 0.5  # the default of its owner stays
+    assert given_system(whole).retrieve(QUERIES.queries[0]) == FOUND["itch"]
 
 
 def test_what_cannot_be_asked_is_refused_with_what_it_is() -> None:
@@ -168,8 +192,19 @@ def test_a_vector_store_of_langchain() -> None:
     store = InMemoryVectorStore(Words())
     papers = {"d1": "itching", "d2": "a fever"}
     store.add_documents([Document(text, metadata={"pmid": one}) for one, text in papers.items()])
-    assert measured(assay.system(store, id_field="pmid")) == measured(store) == 1.0
+    assert measured(assay.system(store, id_field="pmid")) == 1.0
     assert len(asked(store, 1)("itch")) == 1
+    assert measured(store) == measured(store.as_retriever()) == 1.0  # not by the ids that it made
+    own = InMemoryVectorStore(Words())
+    own.add_documents([Document(text, metadata={"id": one}) for one, text in papers.items()])
+    for system in (
+        own,
+        assay.system(own, id_field="id"),
+        assay.system(own, id_field="metadata.id"),
+    ):
+        result = assay.evaluate(system, QUERIES, "MRR")
+        assert result["MRR"] == 1.0
+    assert any("metadata.id" in said for said in assay.evaluate(own, QUERIES, "MRR").warnings())
 
 
 def test_a_retriever_and_an_engine_of_llama_index() -> None:
@@ -199,6 +234,44 @@ def test_a_retriever_and_an_engine_of_llama_index() -> None:
     for system in (Retriever(), Engine()):
         result = assay.evaluate(system, QUERIES, "MRR", match="doc")
         assert result["MRR"] == MRR
+
+
+@pytest.mark.parametrize("name", ["id", "pmid", "doc_id"])
+def test_an_index_of_llama_index_with_ids_in_its_metadata(name: str) -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core import Document, VectorStoreIndex
+    from llama_index.core.embeddings import BaseEmbedding
+
+    class Words(BaseEmbedding):
+        def _get_text_embedding(self, text: str) -> list[float]:
+            return [1.0, 0.1] if "itch" in text else [0.1, 1.0]
+
+        _get_query_embedding = _get_text_embedding
+
+        async def _aget_query_embedding(self, query: str) -> list[float]:
+            return self._get_text_embedding(query)
+
+    papers = [Document(text=f"{text} is treated", metadata={name: one})
+              for one, text in (("d1", "itch"), ("d2", "fever"))]  # fmt: skip
+    index = VectorStoreIndex.from_documents(papers, embed_model=Words())
+    assert measured(index) == 1.0
+
+
+@pytest.mark.parametrize("name", ["id", "pmid", "doc_id"])
+def test_a_pipeline_of_haystack_with_ids_in_its_metadata(name: str) -> None:
+    pytest.importorskip("haystack")
+    from haystack import Document, Pipeline
+    from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+    store = InMemoryDocumentStore()
+    store.write_documents([
+        Document(content=f"{text} is treated", meta={name: one})
+        for one, text in (("d1", "itch"), ("d2", "fever"))
+    ])  # fmt: skip
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", InMemoryBM25Retriever(store))
+    assert measured(pipeline) == measured(assay.system(pipeline, id_field=f"meta.{name}")) == 1.0
 
 
 def test_a_pipeline_of_haystack() -> None:

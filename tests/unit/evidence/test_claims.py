@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.evidence.claims import Claim, citing, claims_of, has_marks, statements_of
+from assay.evidence.claims import Claim, citing, claims_of, has_marks, in_context, statements_of
 from assay.model.answers import Answer
 
 CITED = ("a:1", "b:2", "c:3")
@@ -68,7 +68,9 @@ def test_a_number_that_means_nothing_stays_a_citation() -> None:
 
 
 def test_questions_headings_and_refusals_claim_nothing() -> None:
-    assert claims_of(Answer("Which dose? Yes. Doses are:", CITED)) == []
+    assert claims_of(Answer("Which dose?", CITED)) == []
+    (only,) = claims_of(Answer("Yes.\nDoses are:\nIt is 5 mg.", CITED))
+    assert only.text == "It is 5 mg."
     assert claims_of(Answer("The dose is 5 mg.", CITED, grounded=False)) == []
     assert statements_of("The dose is 5 mg. Really?") == ["The dose is 5 mg."]
 
@@ -87,3 +89,24 @@ def test_marks_of_passages_become_marks_of_citations() -> None:
 def test_no_word_of_an_answer_is_lost(text: str) -> None:
     said = "".join(claim.text for claim in claims_of(Answer(f"{text} The end is near.", CITED)))
     assert "The end is near." in said.replace("\n", " ")
+
+
+@pytest.mark.parametrize("text", ["Give warfarin", "14.9%", "Yes", "10 mg"])
+def test_a_short_answer_is_a_claim(text: str) -> None:
+    assert claims_of(Answer(f"{text} [1].", ("a",))) == [Claim(f"{text}.", ("a",))]
+    assert len(claims_of(Answer(f"{text}. Examplol is taken with food [1].", ("a",)))) == 1
+
+
+def test_an_answer_that_only_introduces_is_a_claim() -> None:
+    assert [one.text for one in claims_of(Answer("The dose is as follows:"))] == [
+        "The dose is as follows:"
+    ]
+    assert claims_of(Answer("Which dose?")) == []
+    assert claims_of(Answer("...")) == []
+
+
+def test_a_short_claim_is_read_after_its_question() -> None:
+    question = "Is metformin safe in renal failure?"
+    assert in_context(question, "No.") == f"{question} No."
+    assert in_context(question, "Metformin is not safe.") == "Metformin is not safe."
+    assert in_context("How often?", "14.9%.") == "14.9%."  # stands in a passage, or does not

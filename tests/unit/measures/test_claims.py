@@ -10,8 +10,10 @@ import assay
 from assay.evaluation.answers import answer_interval
 from assay.evaluation.defaults import JUDGED_MEASURES
 from assay.measures.answers import AnswerRecord
+from assay.measures.classification import MeasureValue
 from assay.model.answers import Answer, Expect, NumberCheck
 from assay.model.judges import JudgedAnswer, JudgedClaim, JudgedNugget, Opinion, Support, graded
+from assay.stats.shares import share_interval
 
 YES, NO = Opinion(Support.SUPPORTED, 1.0), Opinion(Support.UNSUPPORTED, 0.1)
 AGAINST = Opinion(Support.CONTRADICTED, 0.0)
@@ -148,7 +150,6 @@ def test_a_mean_of_shares_has_an_interval_of_its_own() -> None:
     records = [record(f"q{n}", one) for n, one in enumerate(shares)]
     (found,) = assay.score_answers(records, "Faithfulness").values()
     between = answer_interval(found, 0.95)
-    assert between.method != "wilson"
     assert between.low is not None
     assert between.high is not None
     assert found.value is not None
@@ -171,3 +172,17 @@ def test_what_was_not_read_is_neither_faithful_nor_unfaithful() -> None:
 def test_a_reason_is_that_of_the_answers() -> None:
     (found,) = assay.score_answers([record("q", answered())], "Faithfulness").values()
     assert found.reason == "no judged answer claims anything"
+
+
+def test_a_worse_answer_never_makes_an_interval_surer() -> None:
+    def low(*values: float) -> float:
+        found = answer_interval(MeasureValue(1.0, n=len(values), values=values), 0.95).low
+        assert found is not None
+        return found
+
+    for n in (10, 30, 100):
+        all_right = low(*[1.0] * n)
+        assert low(*[1.0] * (n - 1), 0.9) < all_right
+        assert low(*[1.0] * (n - 1), 0.0) < low(*[1.0] * (n - 1), 0.5) < low(*[1.0] * (n - 1), 0.9)
+        assert all_right == pytest.approx(share_interval(1.0, n).low)
+    assert low(*[0.75] * 30) < 0.70  # thirty answers are not certainty

@@ -171,8 +171,8 @@ def test_closing_tells_those_who_wait_behind_others() -> None:
         return release.wait(60)
 
     def ask() -> None:
-        work = {"one": (lane, hold), "two": (lane, lambda stop: True)}
-        seen.update(call_all(work, 60.0))
+        work = {"one": (lane, hold, 60.0), "two": (lane, lambda stop: True, 60.0)}
+        seen.update(call_all(work))
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -268,7 +268,7 @@ def test_a_breaker_opens_rests_tries_once_and_closes() -> None:
 def test_a_component_whose_first_search_hangs_does_not_keep_the_searcher_from_opening(
     here: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.search.searcher.WARM_UP_S", 0.05)
+    monkeypatch.setattr("assay.search.searcher.WARM_UP_MS", 50.0)
     monkeypatch.setattr("tests.unit.search.faults.Faulty.__init__.__defaults__", ("hang",))
     with rig(here) as rigged:
         for name in ("bm25", "dense"):
@@ -289,3 +289,24 @@ def test_the_loop_of_late_work_may_be_gone(tmp_path: Path) -> None:
     release.set()
     assert done.wait(10)
     assert asyncio.run(lane.call(lambda stop: 2, 5.0)).value == 2
+
+
+def test_calls_in_several_lanes_have_seconds_of_their_own() -> None:
+    release = threading.Event()
+    patient, hasty = Lane("patient"), Lane("hasty")
+
+    def hold(stop: Stop) -> bool:
+        eventually(stop)  # nobody waits any more
+        release.set()
+        return True
+
+    found = call_all({
+        "late": (hasty, hold, 0.01),
+        "whole": (patient, lambda stop: True, 60.0),
+    })  # fmt: skip
+    assert found["whole"].value is True
+    assert found["late"].failure is Failure.TIMEOUT
+    assert "within 10 ms" in found["late"].reason
+    assert release.wait(30)
+    for lane in (patient, hasty):
+        lane.close()

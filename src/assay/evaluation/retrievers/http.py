@@ -1,6 +1,6 @@
 """How is a search service over HTTP asked, and where in its answer are the results?
 
-A small YAML file says it; without one, the service is taken for another assay
+A small YAML file says it; without one, the service is asked as another assay is
 (``GET /v1/search?q=...&k=...``)::
 
     method: POST
@@ -21,6 +21,7 @@ A small YAML file says it; without one, the service is taken for another assay
 ``params`` instead of ``body`` goes into the address. Known in braces: ``query_text``,
 ``query_id``, ``k``, ``speaker``, ``ingestion_mode``; another name is refused, and ``{{name}}`` is
 sent as ``{name}``. A parameter without a value is left out. ``timeout_s`` is for the whole answer.
+What the file does not name is looked for where results of functions have it (``returned.py``).
 
 The state of the service is not known, so its runs never answer a later call from the cache.
 """
@@ -36,7 +37,7 @@ from typing import Any
 
 from assay import limits
 from assay.errors import ConfigError, InputError, UnreachableError
-from assay.evaluation.returned import require_whole
+from assay.evaluation.returned import opened, require_whole
 from assay.evaluation.templates import check_names, filled, require_variables, variable_values
 from assay.model.ranking import RankBy
 from assay.model.secrets_of import (
@@ -80,10 +81,10 @@ class HttpMapping:
     headers: Mapping[str, Any] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=lambda: dict(ASSAY_PARAMS))
     body: Any = None
-    results: str = "results"
-    id: str = "chunk_id"
-    score: str | None = "score"
-    doc_id: str | None = "doc_id"
+    results: str | None = None
+    id: str | None = None
+    score: str | None = None
+    doc_id: str | None = None
     rank_by: str | None = None
     timeout_s: float = TIMEOUT_S
     cost: str | None = None
@@ -176,27 +177,50 @@ def read_answer(data: bytes, mapping: HttpMapping) -> dict[str, Any]:
     """The results of an answer, in the form in which retrievers may return them."""
     ((_, content),) = json_values(data, "answer")[:1]
     require_whole(content)
-    listed = at(content, mapping.results)
+    whole = content if isinstance(content, dict) else {}
+    if mapping.results is None:
+        listed = opened(whole.get("results", content))
+        place = f"of results ({_seen(content)})"
+    else:
+        listed, place = at(content, mapping.results), f"at {mapping.results!r}"
     if not isinstance(listed, list):
-        raise InputError(f"the answer has no list at {mapping.results!r}", hint="see the mapping")
+        raise InputError(f"the answer has no list {place}", hint="see the mapping")
     return {
-        "results": [
-            one
-            if isinstance(one, str)
-            else {
-                "id": at(one, mapping.id),
-                "score": at(one, mapping.score) if mapping.score else None,
-                "doc_id": at(one, mapping.doc_id) if mapping.doc_id else None,
-                "text": at(one, mapping.text) if mapping.text else None,
-            }
-            for one in listed
-        ],
+        "results": [_result(one, mapping, rank) for rank, one in enumerate(listed, 1)],
         **_said(content, mapping),
         "rank_by": mapping.rank_by,
-        "degraded": at(content, "degraded") is True,
+        "degraded": whole.get("degraded") is True,
         "cost": at(content, mapping.cost) if mapping.cost else None,
         "tokens": at(content, mapping.tokens) if mapping.tokens else None,
     }
+
+
+def _result(one: Any, mapping: HttpMapping, rank: int) -> Any:
+    """A result with what the mapping names; where it names no id, its own fields count, too."""
+    if not isinstance(one, dict):
+        return one
+    paths = {
+        "chunk_id": mapping.id,
+        "score": mapping.score,
+        "doc_id": mapping.doc_id,
+        "text": mapping.text,
+    }
+    named = {name: at(one, path) for name, path in paths.items() if path is not None}
+    if mapping.id is None:
+        return {**one, **named}
+    if named["chunk_id"] is None:
+        raise InputError(
+            f"result {rank} has nothing at {mapping.id!r} ({_seen(one)})",
+            hint="id in the mapping says where results have their ids",
+        )
+    return {"score": one.get("score"), **named}
+
+
+def _seen(content: Any) -> str:
+    """What an answer or a result holds, in a few words."""
+    if not isinstance(content, dict):
+        return f"it is a {type(content).__name__}"
+    return f"it has {', '.join(map(str, content)) or 'nothing':.200}"
 
 
 def _said(content: Any, mapping: HttpMapping) -> dict[str, Any]:
@@ -254,9 +278,7 @@ def load_mapping(path: Path) -> HttpMapping:
     if method not in METHODS:
         raise ConfigError(f"{path}: method must be one of {', '.join(METHODS)}")
     own: dict[str, Any] = {"params": {}} if "body" in values else {}
-    return HttpMapping(
-        **{**own, "doc_id": None, **values, "method": method, "timeout_s": _seconds(path, values)}
-    )
+    return HttpMapping(**{**own, **values, "method": method, "timeout_s": _seconds(path, values)})
 
 
 def _seconds(path: Path, values: Mapping[str, Any]) -> float:

@@ -91,6 +91,10 @@ class EvaluateAnswer(Answer):
         examples=[{"exact_term": {"recall_at_10": 0.9}}]
     )
     per_speaker: dict[str, dict[str, float | int | None]]
+    per_origin: Annotated[
+        dict[str, dict[str, float | int | None]],
+        Field(description="By people and synthetic, where queries were made from the corpus."),
+    ] = Field(default_factory=dict)
     test_set: dict[str, str]
     cached: bool
     total_queries: int

@@ -1,0 +1,61 @@
+"""Which claims do rules refuse, whatever a model says?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from assay.judges.entailment import EntailmentJudge
+from assay.judges.words import WordJudge, objection
+from assay.model.judges import JudgeTask, Support, TaskKind
+
+PASSAGE = (
+    "Hyperkalemia occurred in 14.0% of patients on finerenone and in 6.6% of patients on placebo."
+)
+
+
+class Believer:
+    """A model that says yes to everything."""
+
+    model_id = "believer"
+
+    def judge(
+        self, premises: list[str], hypotheses: list[str], *, stop: object = None
+    ) -> NDArray[np.float32]:
+        return np.array([[0.9, 0.05, 0.05]] * len(premises), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("claim", "why"),
+    [
+        ("Hyperkalemia did not occur in patients on finerenone.", "it denies what is stated there"),
+        ("Hyperkalemia occurred in 15.0% of patients on finerenone.", "15.0% is not there"),
+        ("Hyperkalemia occurred in patients on warfarin.", "warfarin is not there"),
+        ("Hyperkalemia was seen in patients on finerenone.", ""),
+        ("Nobody should stop treatment without advice.", ""),  # another subject
+    ],
+)
+def test_what_a_passage_cannot_support(claim: str, why: str) -> None:
+    assert objection(claim, PASSAGE) == why
+    judge = EntailmentJudge(Believer())
+    ((_, found),) = judge.judge([JudgeTask(TaskKind.SUPPORT, claim, PASSAGE)])
+    assert found.label == (Support.UNSUPPORTED if why else Support.SUPPORTED)
+
+
+def test_words_say_that_they_are_words() -> None:
+    task = JudgeTask(TaskKind.RELEVANCE, "hyperkalemia with finerenone", PASSAGE)
+    for judge in (WordJudge(), EntailmentJudge(Believer())):
+        ((_, found),) = judge.judge([task])
+        assert found.reason == "by words alone: 100% of the question's are there"
+
+
+def test_an_answer_that_repeats_the_question_is_not_to_the_point() -> None:
+    question = "How much apixaban in atrial fibrillation?"
+    for text in (question, f"{question} That is a good question."):
+        ((_, found),) = WordJudge().judge([JudgeTask(TaskKind.RELEVANCE, question, text)])
+        assert found.grade == 0
+        assert found.reason == "it repeats the question"
+    told = f"{question} 5 mg twice daily."
+    ((_, found),) = WordJudge().judge([JudgeTask(TaskKind.RELEVANCE, question, told)])
+    assert found.grade == 3
