@@ -53,11 +53,12 @@ def judged_outcome(
     judge: Judge, query: GoldenQuery, outcome: QueryOutcome, look: Look | None = None
 ) -> QueryOutcome:
     """The outcome with what the judge says of its answer; one without an answer stays as it is."""
-    if outcome.answer is None or outcome.failed:
+    answer = outcome.answer
+    if answer is None or outcome.failed:
         return outcome
     if look is not None:
-        outcome = _looked_up(outcome, outcome.answer, look)
-    return replace(outcome, judged=judge_answer(judge, query, outcome.answer, outcome.passages))
+        outcome = _looked_up(outcome, answer, look)
+    return replace(outcome, judged=judge_answer(judge, query, answer, outcome.passages))
 
 
 def judge_answer(
