@@ -1,9 +1,9 @@
 """How is no opinion asked for, or paid for, twice?
 
 An opinion is stored as soon as it comes, under the judge's name and the digest of its task. Judging
-that was killed goes on where it stopped; an equal task of another run is free. What an opinion
-took is counted once: when all tasks that were asked together have come back. A judge with a
-``name_for`` a kind of task is known by that, so that a change of one prompt leaves the others' be.
+that was killed goes on where it stopped; an equal task of another run costs nothing. What opinions
+took is counted once: when all tasks that were asked together have come back. Where a judge has a
+name for each kind of task (``name_for``), a change of one prompt leaves the other's opinions valid.
 """
 
 from __future__ import annotations

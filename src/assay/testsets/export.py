@@ -37,6 +37,7 @@ def lost(test_set: TestSet, form: str) -> list[str]:
         "which queries were skipped": bool(test_set.skipped),
         "expect: nothing": any(query.expect is Expect.NOTHING for query in queries),
         "which queries are synthetic": bool(test_set.synthetic_ids),
+        "who judged": bool(test_set.judged_by),
         "right answers": any(query.reference or query.nuggets for query in queries),
     }
     if form != "golden-list":

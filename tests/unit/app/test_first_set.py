@@ -20,8 +20,11 @@ from assay.app.workspace import Workspace
 from assay.errors import ConflictError, InputError, UsageError
 from assay.model.annotation import Order, Purpose
 from assay.model.testset import GoldenQuery, Judgment, TestSet
+from assay.model.testset_json import from_plain, to_plain
 from assay.settings import configure
+from assay.testsets.export import lost
 from assay.testsets.join import join
+from assay.testsets.write import as_yaml
 from tests.unit.http.conftest import (  # noqa: F401 - fixtures
     SETTINGS,
     MakeService,
@@ -303,3 +306,8 @@ def test_a_refresh_keeps_who_judged_and_what_is_synthetic(
     )
     again = successor(made, made.queries, None, {})
     assert again.judged_by == made.judged_by, "named once, however many versions follow"
+    uploaded = testsets.read_upload(as_yaml(made).encode()).sound()
+    assert (uploaded.synthetic_ids, uploaded.judged_by) == (("q004",), made.judged_by)
+    bundled = from_plain(to_plain(made))
+    assert (bundled.synthetic_ids, bundled.judged_by) == (("q004",), made.judged_by)
+    assert {"who judged", "which queries are synthetic"} <= set(lost(made, "beir"))
