@@ -191,15 +191,16 @@ def test_broken_documents_are_passed_over_on_request(
 ) -> None:
     rows: list[dict[str, Any]] = [
         {"doc_id": "k1", "text": "rizatriptan"},
-        {"text": "no id"},
+        {"doc_id": "k0", "text": " "},
         {"doc_id": "k2", "text": 5},
     ]
     problems = [
-        "document 2: no doc_id (give it a doc_id, or name its fields; its fields: text)",
+        "document 2: the document k0 has no text "
+        "(add text, remove it, or pass it over with keep_going)",
         "document 3: text is int, but text is expected",
     ]
     for way in (here, there):
-        with pytest.raises(assay.AssayError, match="no doc_id"):
+        with pytest.raises(assay.AssayError, match="k0 has no text"):
             way.add(rows)
         made = encode(way.add(rows, keep_going=True))
         assert (made["added"] + made["unchanged"], made["failed"]) == (1, 2)

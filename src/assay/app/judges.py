@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay import limits
 from assay.durable import write_atomically
 from assay.errors import FormatError, UsageError
 from assay.model.annotation import check_person
 from assay.model.judges import Support
 from assay.model.tabular import Records, Tabular
+from assay.plain_file import read_plain
 from assay.plural import counted
 
 if TYPE_CHECKING:
@@ -111,7 +113,14 @@ def _cells(row: ClaimRow) -> tuple[str, ...]:
 
 def _read(path: Path) -> dict[str, Support]:
     """The labels of a sheet; rows without one are left out."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    data = read_plain(path, limits.MAX_YAML_BYTES, hint="check the path")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FormatError(
+            "this is not UTF-8 text", source=str(path), hint="save it as UTF-8"
+        ) from None
+    with io.StringIO(text, newline="") as file:
         table = csv.DictReader(file)
         if not {"claim_id", "label"} <= set(table.fieldnames or ()):
             raise FormatError(

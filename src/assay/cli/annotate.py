@@ -71,11 +71,12 @@ def command(
     from assay.app.workspace import Workspace
     from assay.errors import UsageError
 
+    configured = configuration(ctx)
     if bool(person) == bool(judge_name):
         raise UsageError(
             "who judges?", hint="--as NAME for a person, or --judge words for an automatic judge"
         )
-    with Workspace(configuration(ctx)) as workspace:
+    with Workspace(configured) as workspace:
         desk = open_desk(workspace, round_id)
         if judge_name:
             return propose(workspace, desk, judge_name, show=show, json_output=json_output)

@@ -44,7 +44,7 @@ def sheet(
 def grade(
     ctx: typer.Context,
     run: Run,
-    file: Annotated[Path, typer.Argument(help="The sheet with its labels.", exists=True)],
+    file: Annotated[Path, typer.Argument(help="The sheet with its labels.")],
     by: Annotated[str, typer.Option("--by", help="Who graded.")],
     json_output: JsonFlag = False,
 ) -> None:

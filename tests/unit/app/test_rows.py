@@ -82,6 +82,7 @@ def test_the_real_documents_of_other_libraries_are_rows(package: str) -> None:
 
 
 def test_cells_of_parquet_are_taken_as_they_are(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pandas reads parquet with it")
     path = tmp_path / "rows.parquet"
     polars.DataFrame(
         {"id": ["a"], "text": [7], "tags": [["x", "y"]], "dose": [Decimal("1.50")],
@@ -96,6 +97,7 @@ def test_cells_of_parquet_are_taken_as_they_are(tmp_path: Path) -> None:
 def test_a_table_has_the_same_documents_however_it_is_given(
     workspace: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    pytest.importorskip("pyarrow", reason="pandas reads parquet with it")
     path = tmp_path / "rows.parquet"
     table = polars.DataFrame(
         {"pmid": [1, 2], "abstract": ["Itch.", "Fever."], "mesh": [["A", "B"], None],

@@ -80,6 +80,7 @@ LOCAL = {
     "config show", "config trust", "config limits", "config hash", "models pull", "models check",
     "eval tune", "eval bundle", "eval verify-bundle", "testset overlap",
     "testset sample", "testset pool", "testset refresh", "testset heldout", "testset reanchor",
+    "judge sheet", "judge grade", "judge check",
 }  # fmt: skip
 """Verbs of the machine that holds the workspace; design/053 says why."""
 
