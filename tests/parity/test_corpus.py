@@ -220,7 +220,7 @@ def test_broken_documents_are_passed_over_on_request(
     shown = near("ingest", str(file), "--keep-going")
     assert (shown["unchanged"], shown["failed"]) == (1, 2)
     assert [text.partition(" (")[0] for text in shown["problems"]] == [
-        f"{file}:2: no doc_id",
+        f"{file}:2: the document k0 has no text",
         f"{file}:3: text is int, but text is expected",
     ]
     here.delete(["k1"])
