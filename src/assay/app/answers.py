@@ -25,6 +25,7 @@ class AnswerSource:
     doc_id: str | None = None
     title: str | None = None
     text: str | None = None
+    page: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def answer_from(workspace: Workspace, question: str, response: SearchResponse) -
     answered, checked = found.answer, found.numbers
     chunks = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
     sources = tuple(
-        AnswerSource(name, chunk.doc_id, chunk.title, chunk.text)
+        AnswerSource(name, chunk.doc_id, chunk.title, chunk.text, chunk.page)
         if (chunk := chunks.get(name))
         else AnswerSource(name)
         for name in answered.citations

@@ -58,4 +58,5 @@ def command(
 def _reference(source: "AnswerSource") -> str:
     if source.doc_id is None:
         return f"{source.chunk_id}  (there is no such source)"
-    return f"{source.chunk_id}  {source.title}".rstrip()
+    page = f", page {source.page}" if source.page else ""
+    return f"{source.chunk_id}{page}  {source.title}".rstrip()

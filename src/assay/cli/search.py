@@ -111,7 +111,8 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
     from assay.search.snippet import snippet
 
     chunk = hit.chunk
-    marks = [chunk.chunk_id, chunk.section_label, "table" if chunk.is_table else ""]
+    where = f"page {chunk.page}" if chunk.page else ""
+    marks = [chunk.chunk_id, where, chunk.section_label, "table" if chunk.is_table else ""]
     if chunk.speaker_role != "UNKNOWN":
         marks.append(str(chunk.speaker_role))
     part = snippet(printable(chunk.text), wanted)

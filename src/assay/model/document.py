@@ -97,6 +97,12 @@ class Chunk:
     source: str = ""
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
+    @property
+    def page(self) -> str | None:
+        """The page or pages of a paginated document that it stands on."""
+        found = self.metadata.get("page")
+        return None if found is None else str(found)
+
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:

@@ -111,3 +111,19 @@ def test_refusing_everything_would_not_do(records: list[AnswerRecord]) -> None:
     sensible = [row for row in records if row.expect is Expect.EVIDENCE]
     assert sum(row.answer.grounded for row in sensible if row.answer) >= 0.6 * len(sensible)
     assert not all(answered)
+
+
+def test_a_page_stands_beside_what_is_cited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "home"
+    monkeypatch.setenv("ASSAY_HOME", str(place))
+    row = {"doc_id": "report", "text": "The dose of examplol is 5 mg once daily."}
+    with Workspace(configure({"home": place, **SETTINGS})) as workspace:
+        workspace.add([{**row, "metadata": {"page": "2-3"}}])
+    assert run(["answer", "dose of examplol"]) == 0
+    assert "[1] report:chunk_0, page 2-3" in capsys.readouterr().out
+    assert run(["answer", "dose of examplol", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sources"][0]["page"] == "2-3"
+    assert run(["search", "dose of examplol"]) == 0
+    assert "report:chunk_0 · page 2-3" in capsys.readouterr().out
