@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.annotation.adjudicate import Settled
-from assay.annotation.swap import Ready, judgment
+from assay.annotation.swap import Ready, golden, judgment
 from assay.model.annotation import Item, RoundQuery
 from assay.model.testset import GoldenQuery
 
@@ -34,14 +34,5 @@ def judged_queries(queries: Sequence[RoundQuery], items: Sequence[Item], settled
                 else "no passage of its pool is relevant"
             )
             continue
-        ranked = tuple(sorted(judged, key=lambda one: (-one.grade, one.id)))
-        found.append(
-            GoldenQuery(
-                query.query_id,
-                query.query_text,
-                query.query_type,
-                relevant_docs=ranked,
-                synthetic=query.synthetic,
-            )
-        )
+        found.append(golden(query, judged))
     return Ready(tuple(found), left_out)

@@ -57,17 +57,19 @@ def ready_queries(queries: Sequence[RoundQuery], items: Sequence[Item], settled:
         elif not any(one.grade > 0 for one in judged):
             left_out[query.query_id] = "no passage of its pool is relevant"
         else:
-            ranked = tuple(sorted(judged, key=lambda one: (-one.grade, one.id)))
-            found.append(
-                GoldenQuery(
-                    query.query_id,
-                    query.query_text,
-                    query.query_type,
-                    relevant_docs=ranked,
-                    synthetic=query.synthetic,
-                )
-            )
+            found.append(golden(query, judged))
     return Ready(tuple(found), left_out)
+
+
+def golden(query: RoundQuery, judged: Sequence[Judgment]) -> GoldenQuery:
+    """A query of a round with its judgments, best first."""
+    return GoldenQuery(
+        query.query_id,
+        query.query_text,
+        query.query_type,
+        relevant_docs=tuple(sorted(judged, key=lambda one: (-one.grade, one.id))),
+        synthetic=query.synthetic,
+    )
 
 
 def judgment(item: Item, grade: int) -> Judgment:
