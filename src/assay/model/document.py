@@ -21,6 +21,8 @@ MetadataValue: TypeAlias = MetadataScalar | tuple[MetadataScalar, ...]
 
 BELOW = " > "  # between the headings of a section, from the top: Methods > Design
 ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}")
+DOC_ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#/()<>\[\];,+=@~%&?!-]{0,127}")
+"""Ids of documents and chunks, which their owners gave: DOIs and addresses of pages are some."""
 
 
 class SpeakerRole(StrEnum):
@@ -172,6 +174,16 @@ def check_id(value: object, what: str = "id") -> str:
         raise InputError(
             f"the {what} {value!r:.80} is not allowed",
             hint="up to 128 letters, digits or . _ : # - and a letter or digit first",
+        )
+    return value
+
+
+def check_doc_id(value: object, what: str = "doc_id") -> str:
+    """The id of a document or chunk, if it is one."""
+    if not isinstance(value, str) or not DOC_ID_FORM.fullmatch(value):
+        raise InputError(
+            f"the {what} {value!r:.80} is not allowed",
+            hint="up to 128 letters, digits or signs as in a DOI, no blank, a letter or digit first",
         )
     return value
 

@@ -122,7 +122,8 @@ def test_what_answers_took_is_kept_with_the_run(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert evaluate("counts") == 0
-    assert "cost, as the system says: 1.25 in all, 0.25 a query; 175 tokens" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "cost, as the system says: 1.25 in all, 0.25 a query; 175 tokens" in said
     kept = shown(capsys, "eval", "show", "counts")["usage"]
     assert kept == {"cost": 1.25, "tokens": 175, "input_tokens": 150, "output_tokens": 25}
 

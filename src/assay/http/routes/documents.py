@@ -23,7 +23,7 @@ from assay.http.routing import (
 )
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.base import Id, Json, Limit, Offset
+from assay.http.wire.base import DocumentId, Json, Limit, Offset
 from assay.http.wire.documents import (
     DeleteRequest,
     IndexRequest,
@@ -57,18 +57,20 @@ async def list_documents(
     )
 
 
-@router.get("/documents/{doc_id}", responses={**answers(StoredDocument), **refusals(404)})
-async def show(doc_id: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
+@router.get("/documents/{doc_id:path}", responses={**answers(StoredDocument), **refusals(404)})
+async def show(doc_id: DocumentId, service: ServiceOf, caller: Reader) -> JSONResponse:
     """A document with its sections and chunks."""
     del caller
     return await json_response(service, lambda: encode(_safe(service.workspace.document(doc_id))))
 
 
 @router.delete(
-    "/documents/{doc_id}",
+    "/documents/{doc_id:path}",
     responses={**answers(DocumentsWritten), **refusals(404), **ACCEPTED},
 )
-async def delete(doc_id: Id, request: Request, service: ServiceOf, caller: Admin) -> JSONResponse:
+async def delete(
+    doc_id: DocumentId, request: Request, service: ServiceOf, caller: Admin
+) -> JSONResponse:
     """Delete a document, and bring the index up to date."""
     return await _delete(service, request, [doc_id], caller.name)
 
