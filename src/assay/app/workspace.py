@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from assay.app.answers import Answered
     from assay.app.backup import BackupWritten
     from assay.app.corpus import DocumentPage, DocumentsWritten
+    from assay.app.document_uses import DocumentUses
     from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.first_set import FinishedSet, NewSetOptions
     from assay.app.index import Action, IndexWritten
@@ -211,17 +212,23 @@ class Workspace(Verbs):
             return None
         return engine.open_cluster(self.settings, self._stack)
 
-    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
-        """A page of the documents in the order of their ids."""
+    def documents(self, *, limit: int = 50, offset: int = 0, text: str = "") -> DocumentPage:
+        """A page of the documents by id; with ``text``, those that have it in id or title."""
         from assay.app import corpus
 
-        return corpus.list_documents(self, limit=limit, offset=offset)
+        return corpus.list_documents(self, limit=limit, offset=offset, text=text)
 
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
         from assay.app import corpus
 
         return corpus.document(self, doc_id)
+
+    def document_uses(self, doc_id: str) -> DocumentUses:
+        """Where a document was judged, and which queries of the newest runs found it."""
+        from assay.app import document_uses
+
+        return document_uses.document_uses(self, doc_id)
 
     def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
         """Delete one document or several, and bring the index up to date.
