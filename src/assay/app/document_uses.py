@@ -27,13 +27,13 @@ SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class JudgedUse:
-    """A query of a test set for which the document, or a chunk of it, was judged."""
+    """A query of a test set for which the document, or chunks of it, were judged; the best grade."""
 
     test_set: str
     query_id: str
     query_text: str
-    id: str
     grade: int
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class DocumentUses:
         if not self.found_count:
             said.append("no query found it")
         if self.judged_count > len(self.judged):
-            said.append(f"{share_of(len(self.judged), self.judged_count, 'judgment')} listed")
+            said.append(f"{share_of(len(self.judged), self.judged_count, 'judged query')} listed")
         if self.found_count > len(self.found):
             said.append(f"{share_of(len(self.found), self.found_count, 'find')} listed")
         if self.runs < self.all_runs:
@@ -115,23 +115,21 @@ def document_uses(workspace: Workspace, doc_id: str) -> DocumentUses:
 
 
 def _judged(workspace: Workspace, doc_id: str) -> tuple[list[JudgedUse], int]:
-    """Its judgments, best grades first in every set, and how many held-out queries have some."""
+    """Queries for which it was judged, best grades first, and how many held-out ones there are."""
     judged: list[JudgedUse] = []
     held_out = 0
     for entry in workspace.test_sets():
         test_set = entry.reading and entry.reading.test_set
         if not test_set:
             continue
-        uses = [
-            JudgedUse(entry.name, query.query_id, query.query_text, one.id, one.grade)
-            for query in test_set.queries
-            for one in query.relevant_docs
-            if doc_id in (one.id, one.document)
-        ]
-        seen = [one for one in uses if one.query_id not in test_set.held_out_ids]
-        held_out += len(uses) - len(seen)
-        judged += sorted(seen, key=lambda one: (-one.grade, one.query_id, one.id))
-    return judged, held_out
+        for query in test_set.queries:
+            ours = [one for one in query.relevant_docs if doc_id in (one.id, one.document)]
+            if ours and query.query_id in test_set.held_out_ids:
+                held_out += 1
+            elif ours:
+                best, ids = max(one.grade for one in ours), tuple(one.id for one in ours)
+                judged.append(JudgedUse(entry.name, query.query_id, query.query_text, best, ids))
+    return sorted(judged, key=lambda one: (-one.grade, one.test_set, one.query_id)), held_out
 
 
 def _affordable(runs: tuple[RunInfo, ...]) -> Iterator[RunInfo]:

@@ -9,20 +9,21 @@ from fastapi import Request
 from markupsafe import Markup
 from starlette.responses import Response
 
+from assay.app.document_uses import FoundUse
 from assay.http.pages.hits import marked
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.page import Reader, ServiceOf, address, cli, curl, page
 from assay.http.pages.page import router as new_router
 from assay.model.document import Chunk, MetadataValue, StoredDocument
 from assay.render.markup import safe_table
-from assay.search.snippet import snippet, wanted_stems
+from assay.search.snippet import wanted_stems, whole
 
 router = new_router()
 
 CHUNKS = 50
 """Chunks on one page of a document."""
-MOST_TEXT = 20_000
-_HIDDEN = frozenset({"page"})  # of a chunk, which is shown beside it
+_IN_HEADER = frozenset({"page", "heading"})
+"""Metadata of a chunk that its header shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,10 @@ async def uses_part(doc_id: str, request: Request, service: ServiceOf, caller: R
     """Where the document was judged, and which queries found it."""
     del caller
     found = await service.work(lambda: service.workspace.document_uses(doc_id))
-    return page(request, "ui/document_uses.html", block="part", found=found)
+    queries: dict[str, list[FoundUse]] = {}
+    for one in found.found:
+        queries.setdefault(one.query_text, []).append(one)
+    return page(request, "ui/document_uses.html", block="part", found=found, queries=queries)
 
 
 def _page_of(found: StoredDocument, chunk_id: str) -> int:
@@ -115,13 +119,13 @@ def _views(found: StoredDocument, start: int, query: str) -> list[ChunkView]:
         ChunkView(
             chunk=chunk,
             number=at,
-            text=marked(snippet(chunk.text, wanted, MOST_TEXT)),
+            text=marked(whole(chunk.text, wanted)),
             table=Markup(safe_table(chunk.table_html)) if chunk.table_html else Markup(),  # noqa: S704
             facts=_facts(
                 {
                     name: value
                     for name, value in chunk.metadata.items()
-                    if found.metadata.get(name) != value and name not in _HIDDEN
+                    if found.metadata.get(name) != value and name not in _IN_HEADER
                 }
             ),
         )
