@@ -61,6 +61,8 @@ def model_shelf(settings: Settings) -> Shelf:
 
 CONFIGURED = "configured"
 """The judge that the settings name."""
+GRADED_ANSWERS = 30
+"""Answers of a judged run that are drawn for people, where nobody says how many."""
 
 
 def model_name(settings: Settings, role: Signal, made: Mapping[str, str]) -> str | None:
