@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +15,12 @@ from assay.client import Client
 from assay.errors import UsageError
 from assay.model.codec import encode
 from assay.model.judges import Support
+from assay.store.keys import KeyStore
 from tests.parity.test_testsets import Surfaces, sides  # noqa: F401 - a fixture
 from tests.unit.http.conftest import (  # noqa: F401 - fixtures
+    MakeService,
+    assert_problem,
+    client_of,
     home,
     log,
     make_service,
@@ -95,6 +100,30 @@ def test_the_judge_is_compared_with_people_everywhere(sides: Surfaces, desk: Cla
     shown = sides.form("/ui/claims/judged/check")
     assert found["verdict"] in shown
     assert "people and judge" in shown
+
+
+def test_a_key_grades_under_its_own_name(
+    home: Path,  # noqa: F811
+    make_service: MakeService,  # noqa: F811
+    desk: ClaimDesk,
+) -> None:
+    keys = KeyStore(home / "assay.db")
+    _, secret = keys.create("ann", ["annotate"])
+    keys.close()
+    with client_of(
+        make_service(home=home), headers={"authorization": f"Bearer {secret}"}
+    ) as client:
+        page = client.get("/claims/judged", headers={"accept": "text/html"})
+        assert f"0 of {len(desk.rows)}" in page.text
+        place = "/v1/runs/judged/claims"
+        assert client.get(f"{place}/next", params={"annotator": "ann"}).json()["task"]
+        other = client.get(f"{place}/next", params={"annotator": "bob"})
+        assert "belongs to ann" in assert_problem(other, 403)["detail"]
+        assert_problem(client.post(f"{place}/check"), 403)
+        assert client.get("/claims/judged/agreement").status_code == 403
+        for path in ("claims", "claims/next?annotator=ann"):
+            said = client.get(f"/v1/runs/judged/{path}").text
+            assert '"supported"' not in said, "what the judge said is not shown"
 
 
 def test_what_was_not_drawn_is_not_graded(desk: ClaimDesk) -> None:

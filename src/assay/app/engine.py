@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.index.writer import Encoders
     from assay.model.answers import Answerer
     from assay.model.document import ChunkLabels, KeyedChunk
-    from assay.model.judges import Judge
+    from assay.model.judges import GivenJudge, Judge
     from assay.model.query import Component
     from assay.model.system import System
     from assay.model.vectors import DenseEncoder, Entailment, Reranker, SparseEncoder
@@ -293,19 +293,21 @@ def open_answerer(workspace: Workspace) -> Answerer:
     )
 
 
-def open_judge(workspace: Workspace, spec: str) -> Judge:
-    """A judge by its name, whose opinions are kept in the workspace."""
+def open_judge(workspace: Workspace, judge: str | GivenJudge) -> Judge:
+    """A judge whose opinions are kept in the workspace."""
     from assay.judges.kept import KeptJudge
 
-    return KeptJudge(judge_named(workspace.settings, spec), workspace.opinions)
+    return KeptJudge(judge_of(workspace.settings, judge), workspace.opinions)
 
 
-def judge_named(settings: Settings, spec: str) -> Judge:
-    """A judge by its name; nothing that it says is kept."""
+def judge_of(settings: Settings, judge: str | GivenJudge) -> Judge:
+    """The judge that a name, a function or an object means; nothing that it says is kept."""
     from assay.judges import judges
 
+    if not isinstance(judge, str):
+        return judges.given_judge(judge, settings.judge_seconds)
     return judges.open_judge(
-        settings.judge if spec == CONFIGURED else spec,
+        settings.judge if judge == CONFIGURED else judge,
         entailment_model=lambda: _entailment(settings),
         model=settings.judge_model,
         key_variable=settings.judge_key_variable,

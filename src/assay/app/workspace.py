@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from assay.index.reader import Generation
     from assay.model.answers import Answerer
     from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
-    from assay.model.judges import Judge
+    from assay.model.judges import GivenJudge, Judge
     from assay.model.query import Component
     from assay.model.runs import Timings
     from assay.model.system import System
@@ -358,9 +358,12 @@ class Workspace(Verbs):
         """What turns results into an answer, as configured."""
         return engine.open_answerer(self)
 
-    def judge(self, spec: str = engine.CONFIGURED) -> Judge:
-        """Who says whether passages support claims; its opinions are kept, and asked for once."""
-        return engine.open_judge(self, spec)
+    def judge(self, judge: str | GivenJudge = engine.CONFIGURED) -> Judge:
+        """Who says whether passages support claims; its opinions are kept, and asked for once.
+
+        A name, a function of kind, text and passage, or a ``Judge`` of one's own.
+        """
+        return engine.open_judge(self, judge)
 
     def answer(
         self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]

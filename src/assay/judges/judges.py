@@ -15,7 +15,7 @@ from assay.judges.custom import CallableJudge
 from assay.judges.entailment import EntailmentJudge
 from assay.judges.service import CONCURRENCY, ServiceJudge, own_prompts, read_prompts
 from assay.judges.words import WordJudge
-from assay.model.judges import Judge
+from assay.model.judges import GivenJudge, Judge
 from assay.model.vectors import Entailment
 from assay.user_code import load_function
 
@@ -48,3 +48,12 @@ def open_judge(
         raise UsageError(f"there is no judge {spec!r:.80}", hint=f"give {_HINT}")
     found = load_function(spec)
     return CallableJudge(found.function, spec, found.digest, seconds)
+
+
+def given_judge(judge: GivenJudge, seconds: float = 60.0) -> Judge:
+    """The judge that a value of Python means; nobody knows its state, so nothing is reused."""
+    if hasattr(judge, "judge"):
+        return judge
+    if not callable(judge):
+        raise UsageError(f"{judge!r:.80} is no judge", hint=f"give {_HINT}, or a function")
+    return CallableJudge(judge, seconds=seconds)
