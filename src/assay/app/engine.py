@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from assay.model.judges import GivenJudge, Judge
     from assay.model.query import Component
     from assay.model.system import System
-    from assay.model.vectors import DenseEncoder, Entailment, Reranker, SparseEncoder
+    from assay.model.vectors import (
+        DenseEncoder,
+        Entailment,
+        HybridEncoder,
+        Reranker,
+        SparseEncoder,
+    )
     from assay.opensearch.cluster import Cluster
     from assay.search.own_components import IndexedChunks
     from assay.search.searcher import Searcher
@@ -308,7 +314,8 @@ def judge_of(settings: Settings, judge: str | GivenJudge) -> Judge:
         return judges.given_judge(judge, settings.judge_seconds)
     return judges.open_judge(
         settings.judge if judge == CONFIGURED else judge,
-        entailment_model=lambda: _entailment(settings),
+        entailment_model=lambda: shipped_entailment(settings),
+        relevance_model=lambda: shipped_encoder(settings),
         model=settings.judge_model,
         key_variable=settings.judge_key_variable,
         seconds=settings.judge_seconds,
@@ -317,11 +324,22 @@ def judge_of(settings: Settings, judge: str | GivenJudge) -> Judge:
     )
 
 
-def _entailment(settings: Settings) -> Entailment:
+def shipped_entailment(settings: Settings) -> Entailment:
+    """The model that says whether passages support statements."""
     from assay.encode.catalog import DEFAULTS
     from assay.encode.encoders import open_entailment
 
     return open_entailment(DEFAULTS["entailment"], model_shelf(settings), threads=settings.threads)
+
+
+def shipped_encoder(settings: Settings) -> HybridEncoder:
+    """The encoder that thresholds of relevance were made for, whichever one the index has."""
+    from assay.encode.catalog import DEFAULTS
+    from assay.encode.encoders import open_hybrid
+
+    found = open_hybrid(DEFAULTS["dense"], model_shelf(settings), threads=settings.threads)
+    assert found is not None
+    return found
 
 
 # Index and cluster

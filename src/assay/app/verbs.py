@@ -78,9 +78,10 @@ class Verbs:
         ``test_set`` is a name, a path or a value. ``changes`` are options of the search. ``part``
         is a side of the held-out split, evaluation by default. ``answers`` also answers each query
         and judges the answers; ``judge`` reads them claim by claim (words, entailment, an address,
-        module:function, a function of kind, text and passage, or a ``Judge``). ``system`` is another engine to evaluate instead of our search: whatever
-        ``assay.evaluate`` takes, module:function or an address. ``carry_out`` takes what an
-        ``EvaluationRequest`` says beyond that.
+        module:function, a function of kind, text and passage, or a ``Judge``). ``system`` is
+        another engine to evaluate instead of our search: whatever ``assay.evaluate`` takes,
+        module:function or an address. ``carry_out`` takes what an ``EvaluationRequest`` says beyond
+        that.
         """
         from assay.app.evaluation import asked_for
 

@@ -13,10 +13,11 @@ from assay.judges import entailment, words
 from assay.judges.chat import ChatModel
 from assay.judges.custom import CallableJudge
 from assay.judges.entailment import EntailmentJudge
+from assay.judges.meaning import MeaningJudge
 from assay.judges.service import CONCURRENCY, ServiceJudge, own_prompts, read_prompts
 from assay.judges.words import WordJudge
 from assay.model.judges import GivenJudge, Judge
-from assay.model.vectors import Entailment
+from assay.model.vectors import Entailment, HybridEncoder
 from assay.user_code import load_function
 
 _HINT = "words, entailment, an address such as http://127.0.0.1:11434/v1, or module:function"
@@ -26,17 +27,18 @@ def open_judge(
     spec: str,
     *,
     entailment_model: Callable[[], Entailment],
+    relevance_model: Callable[[], HybridEncoder],
     model: str | None = None,
     key_variable: str = "OPENAI_API_KEY",
     seconds: float = 60.0,
     concurrency: int = CONCURRENCY,
     prompts: Path | None = None,
 ) -> Judge:
-    """The judge; all but ``entailment_model`` and ``seconds`` belong to a service."""
+    """The judge; all but the two models and ``seconds`` belong to a service."""
     if spec == words.NAME:
         return WordJudge()
     if spec == entailment.NAME:
-        return EntailmentJudge(entailment_model())
+        return EntailmentJudge(entailment_model(), MeaningJudge(relevance_model()))
     if spec.startswith(("http://", "https://")):
         if model is None:
             raise UsageError(
