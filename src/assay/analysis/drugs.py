@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from assay.analysis.spelling import folded
+from assay.analysis.spelling import base, folded
 
 _STEMS = """
 adol afil alol ampicillin anserin antel apine arabine asone asvir azepam azocine azolam
@@ -38,6 +38,7 @@ _OTHERS = re.compile(
     r"|guanidine|thermostat|homeostat|rheostat|cryostat|cytidine|uridine|adenosine|aldosterone|ghrelin"
 )
 _SHORTEST = 6
+_SHORT_STEM = 6
 _FILES = ("drugs.txt", "drug_names.txt")
 _FURTHER = """
 caffeine
@@ -94,6 +95,13 @@ def other_names(word: str) -> tuple[str, ...]:
 def listed_names() -> tuple[str, ...]:
     """Every name on the lists, sorted."""
     return tuple(sorted(_aliases()))
+
+
+def has_stem_of_others(name: str) -> bool:
+    """Whether the stem of a trade name may be that of any word: Incidal, incidence."""
+    plain = folded(name)
+    stem = base(plain)
+    return len(stem) <= _SHORT_STEM and len(plain) - len(stem) > 1 and is_listed(plain)
 
 
 def words_of_name(words: Sequence[str]) -> int:

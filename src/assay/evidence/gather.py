@@ -30,7 +30,7 @@ from assay.evidence.criteria import sides_asked, without_exclusions
 from assay.evidence.kinds import Kind as Opposite
 from assay.evidence.kinds import opposites_asked
 from assay.evidence.population import is_of_other_sex, without_groups
-from assay.evidence.terms import Term, lacking, subject_terms
+from assay.evidence.terms import Term, is_sort, lacking, subject_terms
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
 from assay.model.sections import section_of
@@ -338,7 +338,7 @@ def _specific(
     known = {word for name in names for word in name.words}
     found: list[Name] = []
     for word in dict.fromkeys(_WORD.findall(question)):
-        if len(word) < _LONG_WORD or folded(word) in LIGHT or base(word) in known:
+        if len(word) < _LONG_WORD or folded(word) in LIGHT or base(word) in known or is_sort(word):
             continue
         name = Name(Kind.NAME, word, (base(word),))
         called = [name.is_in(names_of_document(passage.chunk)) for passage in passages]

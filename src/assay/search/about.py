@@ -75,7 +75,9 @@ def _groups(query: str) -> list[list[Named]]:
     groups: list[list[Named]] = [
         [name for name in names if name.kind is kind] for kind in (Kind.DRUG, Kind.PEOPLE)
     ]
-    groups.append([unit for unit in units(query) if unit.is_specific or unit.phrases])
+    named = units(query)
+    diseases = [unit for unit in named if unit.is_specific]  # before a sort of them: cancer
+    groups.append([*(diseases or (unit for unit in named if unit.phrases))])
     return [group for group in groups if group]
 
 
