@@ -40,6 +40,7 @@ from assay.evidence.gather import (
     called_in,
     is_alias,
     is_called,
+    is_given_in,
     is_of_another,
     names_of_document,
     own_drugs,
@@ -173,9 +174,7 @@ def _judged(
         content = NO_CONTENT
     if lacking := _lacking(content, sure):
         reason = f"nothing here is about {' or '.join(lacking)}"
-        if content.meant:
-            reason = f"no document has {', '.join(lacking)}: did you mean “{content.meant}”?"
-        return Judged(_below(sure), reason, lacking)
+        return Judged(_below(sure), _or_meant(reason, content), lacking)
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
     called = [name for name in names if _is_called(name, best)]
     met = (n for n in names if _is_met(n, serving) or _was_given(query, n, best))
@@ -192,13 +191,19 @@ def _judged(
     if missing and not any(map(index.is_called, missing)):
         return _without(missing, index.with_words(best), sure)
     if apart := why_apart(asked, sure, best, index):
-        return Judged(_below(sure), apart)
+        return Judged(_below(sure), _or_meant(apart, content))
     if mentioned := only_mentioned(query, asked, best, index, intents):
         return Judged(_below(sure), only_mentioned=mentioned)
     by_words = index.with_words(best)
     # of "this OR that", one of the words is enough
     has_words = has_all(query, by_words) if is_plain else read.covered > 0.0
     return _judged_by_words(content, sure, by_words, has_words=has_words or read.covered == 1.0)
+
+
+def _or_meant(reason: str, content: Content) -> str:
+    """Why there is nothing, or what may be meant by words that no document has."""
+    misspelt = ", ".join(word for word, other in content.unknown.items() if other)
+    return f"no document has {misspelt}: did you mean “{content.meant}”?" if misspelt else reason
 
 
 def _of_drugs(synonyms: Sequence[str], names: Sequence[Name]) -> Sequence[str]:
@@ -322,7 +327,10 @@ def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[
 
 
 def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
-    return any(is_called(name, one.chunk) or is_alias(name, one.chunk) for one in passages)
+    return any(
+        is_called(name, one.chunk) or is_alias(name, one.chunk) or is_given_in(name, one.chunk)
+        for one in passages
+    )
 
 
 def _was_given(query: str, name: Name, passages: Sequence[Passage]) -> bool:

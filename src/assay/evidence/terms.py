@@ -106,7 +106,8 @@ _SORTS_TEXT = """
 adenocarcinoma adenoma cancer carcinoma malignancy metastases neoplasm sarcoma tumor,
 condition disease disorder syndrome, failure impairment insufficiency, infection, injury trauma,
 ulcer ulceration, deficiency, transplant transplantation graft, surgery operation,
-poisoning toxicity intoxication, stones calculi, vaccine vaccination, tunnel
+poisoning toxicity intoxication, stones calculi, vaccine vaccination, tunnel,
+antagonist blocker inhibitor
 """
 _SORTS = {
     form: frozenset(map(base, line.split()))
@@ -175,11 +176,12 @@ class Term:
         asked = american(folded(self.text))
         if self.words != {base(asked)} or not self.text[1:].islower():
             return self.is_in(text)
+        others = tuple(phrase for phrase in self.phrases if phrase not in self.words)
         return any(
             _differ_in(asked, american(word), _INFLECTIONS)
             for word in _PART.findall(_plain(text))
             if base(word) in self.words
-        ) or replace(self, words=frozenset()).is_in(text)
+        ) or replace(self, words=frozenset(), phrases=others).is_in(text)
 
     def count(self, text: str) -> int:
         """How often a text has it, about: neighbouring words count by the rarest of them."""
@@ -298,6 +300,11 @@ def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
             places = range(at, of + 1)
             near = (ORGANS[base(words[of])], sort)
             yield places, Term(" ".join(words[one] for one in places), near=near)
+
+
+def is_class_of_drugs(unit: Term) -> bool:
+    """Whether what a query names is a class of drugs: TNF blockers."""
+    return bool(unit.near) and unit.near[-1] == _SORTS["inhibitor"]
 
 
 def is_sort(word: str) -> bool:
