@@ -47,9 +47,9 @@ TABLE = (
 
     row("corpus.ingest", "ingest", "POST /v1/documents", test="test_corpus.py::test_a_file_is_read_as_a_request_is", why_not=FILES),
     row("corpus.add", "", "POST /v1/documents", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
-    row("corpus.list_documents", "corpus list", "GET /v1/documents", "/documents", "/documents/choices", server=True, test="test_corpus.py::test_a_page_of_documents"),
+    row("corpus.list_documents", "corpus list", "GET /v1/documents", "/documents", "/document-choices", server=True, test="test_corpus.py::test_a_page_of_documents"),
     row("corpus.document", "corpus show", "GET /v1/documents/{doc_id}", "/documents/{doc_id}", server=True, test="test_corpus.py::test_a_document"),
-    row("document_uses.document_uses", "corpus uses", "GET /v1/documents/{doc_id}/uses", "/documents/{doc_id}/uses", server=True, test="test_corpus.py::test_uses_of_a_document"),
+    row("document_uses.document_uses", "corpus uses", "GET /v1/document-uses/{doc_id}", "/document-uses/{doc_id}", server=True, test="test_corpus.py::test_uses_of_a_document"),
     row("corpus.delete", "corpus delete", "DELETE /v1/documents/{doc_id}", "POST /v1/documents/delete", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
     row("workspace.Workspace.present", "", "POST /v1/chunks/present", "POST /v1/chunks/places", "POST /v1/chunks/labels", server=True, why_not=PARTS),
     row("index.index_card", "index info", "GET /v1/index", server=True, test="test_corpus.py::test_the_index"),

@@ -56,7 +56,7 @@ async def documents_page(request: Request, service: ServiceOf, caller: Reader) -
     )
 
 
-@router.get("/documents/choices")
+@router.get("/document-choices")
 async def choices(request: Request, service: ServiceOf, caller: Reader) -> Response:
     """The first documents with some words, to choose from while one types."""
     del caller
@@ -66,7 +66,7 @@ async def choices(request: Request, service: ServiceOf, caller: Reader) -> Respo
     return page(request, "ui/documents.html", block="choices", found=found, text=text)
 
 
-@router.get("/documents/{doc_id}")
+@router.get("/documents/{doc_id:path}")
 async def document_page(
     doc_id: str, request: Request, service: ServiceOf, caller: Reader
 ) -> Response:
@@ -96,7 +96,7 @@ async def document_page(
     )
 
 
-@router.get("/documents/{doc_id}/uses")
+@router.get("/document-uses/{doc_id:path}")
 async def uses_part(doc_id: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
     """Where the document was judged, and which queries found it."""
     del caller
