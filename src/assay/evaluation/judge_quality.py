@@ -185,9 +185,9 @@ def judge_quality(run: StoredRun, grades: Mapping[str, Mapping[str, Support]]) -
     people = [_label(said[row.key] is Support.SUPPORTED) for row in graded]
     judge = [_label(row.claim.supported) for row in graded]
     kinds = sorted({row.query_type for row in graded if row.query_type})
-    whole, others = [], []
-    for part in _by_answer(rows).values():
-        (whole if all(row.key in grades for row in part) else others).append(part)
+    answers = list(_by_answer(rows).values())
+    whole = [part for part in answers if all(row.key in grades for row in part)]
+    others = [part for part in answers if not all(row.key in grades for row in part)]
     return JudgeQuality(
         run_id=run.info.run_id,
         judge=str(run.info.config.get("judge", "")),

@@ -19,7 +19,7 @@ import numpy as np
 
 from assay.judges.words import only_repeats
 from assay.model.judges import JudgeTask, Opinion, graded
-from assay.model.vectors import HybridEncoder, SparseVector
+from assay.model.vectors import SearchEncoder, SparseVector
 
 NAME = "meaning"
 RULES = 1  # of which version; opinions of another one are not reused
@@ -33,7 +33,7 @@ _GRADES = (0.30, 0.45, 0.70)  # probabilities from which on a grade is 1, 2 and 
 class MeaningJudge:
     """Grades relevance by the vectors of one model; the same pair always gets the same grade."""
 
-    model: HybridEncoder
+    model: SearchEncoder
 
     @property
     def name(self) -> str:

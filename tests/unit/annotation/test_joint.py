@@ -70,11 +70,11 @@ def test_the_judge_is_corrected_and_narrows_the_interval() -> None:
 
 def test_the_interval_covers_the_whole_set() -> None:
     held = 0
-    for seed in range(60):
+    for seed in range(30):
         _, precision, truth = found(200, 40, seed)
         interval = precision.found.interval
         held += (interval.low or 0) <= truth <= (interval.high or 0)
-    assert held >= 53  # 57 of 60 are expected
+    assert held >= 27
 
 
 def test_half_a_query_is_no_query_and_a_draw_is_no_sample_of_queries() -> None:
