@@ -37,6 +37,7 @@ from assay.app.annotation import (
 from assay.app.answers import Answered
 from assay.app.backup import BackupWritten, describe
 from assay.app.corpus import DocumentPage, DocumentsWritten
+from assay.app.document_uses import DocumentUses
 from assay.app.engine import CONFIGURED, GRADED_ANSWERS, Progress, silent
 from assay.app.evaluation import (
     Evaluated,
@@ -67,7 +68,7 @@ from assay.errors import AssayError, InputError, UnknownRunError, UnreachableErr
 from assay.evaluation.stored_run import StoredRun, read_run
 from assay.model.annotation import ItemKey, Task
 from assay.model.codec import decode
-from assay.model.document import ChunkPlace, StoredDocument
+from assay.model.document import ChunkPlace, Label, StoredDocument
 from assay.model.judges import Support
 from assay.model.run_store import RunFilter, RunPage
 from assay.model.runs import QueryOutcome, RunInfo, Timings
@@ -233,14 +234,18 @@ class Client(Verbs):
         answer = self.call("POST", "/v1/index", json={"action": action})
         return decode(IndexWritten, self._done(answer, WAIT_S, progress))
 
-    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
-        """A page of the documents in the order of their ids."""
-        params = {"limit": limit, "offset": offset}
+    def documents(self, *, limit: int = 50, offset: int = 0, text: str = "") -> DocumentPage:
+        """A page of the documents by id; with ``text``, those that have it in id or title."""
+        params = {"limit": limit, "offset": offset, **({"text": text} if text else {})}
         return decode(DocumentPage, self.call("GET", "/v1/documents", params=params))
 
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
         return decode(StoredDocument, self.call("GET", f"/v1/documents/{_quoted(doc_id)}"))
+
+    def document_uses(self, doc_id: str) -> DocumentUses:
+        """Where a document was judged, and which queries of the newest runs found it."""
+        return decode(DocumentUses, self.call("GET", f"/v1/documents/{_quoted(doc_id)}/uses"))
 
     def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
         """Delete one document or several, and wait until the index knows.
@@ -413,6 +418,14 @@ class Client(Verbs):
             answer = self.call("POST", "/v1/chunks/present", json={"ids": part})
             found |= set(_field(list[str], answer, "ids"))
         return frozenset(found)
+
+    def labels(self, ids: Iterable[str]) -> dict[str, Label]:
+        """Title and beginning of each of these chunks and documents that is known."""
+        found: dict[str, Label] = {}
+        for part in _parts(ids):
+            answer = self.call("POST", "/v1/chunks/labels", json={"ids": part})
+            found |= _field(dict[str, Label], answer, "labels")
+        return found
 
     def export_run(self, ref: str) -> dict[str, Any]:
         """A whole run, which another service takes."""

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assay.judges.chat import ChatModel
 from assay.judges.custom import CallableJudge
 from assay.judges.entailment import EntailmentJudge
 from assay.judges.kept import KeptJudge
 from assay.judges.meaning import MeaningJudge
-from assay.judges.service import ServiceJudge
+from assay.judges.service import ServiceJudge, judging_model
 from assay.judges.words import WordJudge
 from assay.model.judges import Judge
 from assay.model.vectors import BothVectors, DenseMatrix, SparseVector
@@ -70,7 +69,7 @@ class Letters:
 def judge(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Judge]:
     if request.param == "service":
         with judge_server() as server:
-            yield ServiceJudge(ChatModel(server.url, "tiny"))
+            yield ServiceJudge(judging_model(server.url, "tiny"))
     elif request.param == "kept":
         store = SqlOpinionStore(tmp_path / "assay.db")
         yield KeptJudge(WordJudge(), store)

@@ -28,7 +28,7 @@ from assay.app.pool import PATIENCE_MS
 from assay.app.workspace import Workspace
 from assay.digests import digest_of
 from assay.errors import InputError, UsageError
-from assay.judges.chat import ChatModel
+from assay.judges.service import judging_model
 from assay.model.annotation import SYNTHETIC, RoundQuery
 from assay.model.document import Chunk, StoredDocument
 from assay.search.query_type import classify
@@ -203,7 +203,7 @@ def _writer(workspace: Workspace) -> tuple[Write, str]:
             "no language model is configured",
             hint="ASSAY_JUDGE=http://127.0.0.1:11434/v1 and ASSAY_JUDGE_MODEL name one",
         )
-    model = ChatModel(
+    model = judging_model(
         settings.judge, settings.judge_model, settings.judge_key_variable, settings.judge_seconds
     )
     told = prompt()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from assay.app.answers import Answered
     from assay.app.backup import BackupWritten
     from assay.app.corpus import DocumentPage, DocumentsWritten
+    from assay.app.document_uses import DocumentUses
     from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.first_set import FinishedSet, NewSetOptions
     from assay.app.index import Action, IndexWritten
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
     from assay.model.answers import Answerer
-    from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
+    from assay.model.document import Chunk, ChunkPlace, Document, Label, StoredDocument
     from assay.model.judges import GivenJudge, Judge
     from assay.model.query import Component
     from assay.model.runs import Timings
@@ -168,6 +169,10 @@ class Workspace(Verbs):
         """Which of these chunks and documents are in the corpus."""
         return self.store.inventory.present(ids)
 
+    def labels(self, ids: Iterable[str]) -> dict[str, Label]:
+        """Title and beginning of each of these chunks and documents that is known."""
+        return self.store.inventory.labels(ids)
+
     # Models, documents and the index
 
     @cached_property
@@ -209,17 +214,23 @@ class Workspace(Verbs):
             return None
         return engine.open_cluster(self.settings, self._stack)
 
-    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
-        """A page of the documents in the order of their ids."""
+    def documents(self, *, limit: int = 50, offset: int = 0, text: str = "") -> DocumentPage:
+        """A page of the documents by id; with ``text``, those that have it in id or title."""
         from assay.app import corpus
 
-        return corpus.list_documents(self, limit=limit, offset=offset)
+        return corpus.list_documents(self, limit=limit, offset=offset, text=text)
 
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
         from assay.app import corpus
 
         return corpus.document(self, doc_id)
+
+    def document_uses(self, doc_id: str) -> DocumentUses:
+        """Where a document was judged, and which queries of the newest runs found it."""
+        from assay.app import document_uses
+
+        return document_uses.document_uses(self, doc_id)
 
     def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
         """Delete one document or several, and bring the index up to date.

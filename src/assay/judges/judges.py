@@ -11,11 +11,16 @@ from typing import cast
 
 from assay.errors import UsageError
 from assay.judges import entailment, words
-from assay.judges.chat import ChatModel
 from assay.judges.custom import CallableJudge
 from assay.judges.entailment import EntailmentJudge
 from assay.judges.meaning import MeaningJudge
-from assay.judges.service import CONCURRENCY, ServiceJudge, own_prompts, read_prompts
+from assay.judges.service import (
+    CONCURRENCY,
+    ServiceJudge,
+    judging_model,
+    own_prompts,
+    read_prompts,
+)
 from assay.judges.words import WordJudge
 from assay.model.judges import GivenJudge, Judge
 from assay.model.vectors import Entailment, SearchEncoder
@@ -46,7 +51,8 @@ def open_judge(
                 f"which model judges at {spec:.100}?", hint="name it: ASSAY_JUDGE_MODEL"
             )
         chosen = own_prompts() if prompts is None else read_prompts(prompts)
-        return ServiceJudge(ChatModel(spec, model, key_variable, seconds), chosen, concurrency)
+        asked = judging_model(spec, model, key_variable, seconds)
+        return ServiceJudge(asked, chosen, concurrency)
     if ":" not in spec.strip(":"):
         raise UsageError(f"there is no judge {spec!r:.80}", hint=f"give {_HINT}")
     found = load_function(spec)

@@ -27,6 +27,7 @@ Annotator = Annotated[Caller, Depends(requires("annotate"))]
 MAX_FIELDS = 500
 MENU = (
     ("/search", "Search"),
+    ("/documents", "Documents"),
     ("/runs", "Runs"),
     ("/compare", "Compare"),
     ("/gate", "Gate"),
