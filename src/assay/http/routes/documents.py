@@ -74,7 +74,7 @@ async def show(doc_id: DocumentId, service: ServiceOf, caller: Reader) -> JSONRe
 
 
 @router.get("/documents/{doc_id}/uses", responses={**answers(DocumentUses), **refusals(404)})
-async def uses(doc_id: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
+async def uses(doc_id: DocumentId, service: ServiceOf, caller: Reader) -> JSONResponse:
     """Where a document was judged, and which queries of the newest runs found it."""
     del caller
     return await json_response(service, lambda: encode(service.workspace.document_uses(doc_id)))
