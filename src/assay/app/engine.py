@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from assay.model.vectors import (
         DenseEncoder,
         Entailment,
-        HybridEncoder,
         Reranker,
+        SearchEncoder,
         SparseEncoder,
     )
     from assay.opensearch.cluster import Cluster
@@ -332,7 +332,7 @@ def shipped_entailment(settings: Settings) -> Entailment:
     return open_entailment(DEFAULTS["entailment"], model_shelf(settings), threads=settings.threads)
 
 
-def shipped_encoder(settings: Settings) -> HybridEncoder:
+def shipped_encoder(settings: Settings) -> SearchEncoder:
     """The encoder that thresholds of relevance were made for, whichever one the index has."""
     from assay.encode.catalog import DEFAULTS
     from assay.encode.encoders import open_hybrid
