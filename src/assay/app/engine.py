@@ -113,6 +113,19 @@ def words_only(lacking: Mapping[str, str]) -> str:
     )
 
 
+def goes_without(workspace: Workspace) -> str:
+    """What the index lacks: vectors of models that are not here, or of a service that was down."""
+    from assay.encode.service import is_address
+
+    made = made_by(workspace)
+    if said := words_only(lacking_models(workspace, made)):
+        return said
+    name = model_name(workspace.settings, "dense", made)
+    if name is None or not is_address(name) or "dense" in made:
+        return ""
+    return f"without dense: {name} has given no vectors yet (assay index update)"
+
+
 def usual_options(workspace: Workspace) -> SearchOptions:
     """The options of a search that names none: components without a model are not asked."""
     settings = workspace.settings
