@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from assay import extras, limits
 from assay.errors import AssayError, CorruptError, EngineError, UsageError
+from assay.model.answers import Usage
 from assay.search.request import COMPONENTS, SearchOptions, without_components
 from assay.settings import SETTINGS
 
@@ -177,6 +178,12 @@ class OpenModels:
         """What was asked of models behind addresses, a line each."""
         used = {name: getattr(one, "usage", None) for (name, _), one in self._opened.items()}
         return [f"{name}: {usage}" for name, usage in used.items() if usage and usage.requests]
+
+    def spent(self) -> Usage:
+        """Tokens and cost of all that was asked of models behind addresses so far."""
+        used = [getattr(one, "usage", None) for one in self._opened.values()]
+        known = [one for one in used if one is not None]
+        return Usage(sum(one.cost for one in known), sum(one.tokens for one in known))
 
     def is_here(self, name: str) -> bool:
         """Whether the model of that name is on this machine, intact or not."""
@@ -608,4 +615,5 @@ def system(
         engine="embedded" if workspace.cluster is None else workspace.cluster.engine(),
         answerer=workspace.answerer if answers else None,
         keeps_passages=judged,
+        spent=workspace.opened_models.spent,
     )

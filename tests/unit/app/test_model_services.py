@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+import assay
 from assay import posting
 from assay.app import doctor
 from assay.app.search import options_of_caller
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.errors import ConfigError, ModelServiceError, UsageError
+from assay.model.answers import Usage
 from assay.settings import Settings, configure
 from tests.unit.encode.model_service import ModelService, fails
 
@@ -70,6 +72,21 @@ def test_a_service_is_asked_once_for_a_search_and_named_once(
             caplog.clear()
             assert workspace.search("glucose").component_errors == ("dense_error",)
             assert caplog.text.count("dense_") == 1
+
+
+def test_a_run_knows_what_its_queries_took(folder: Path) -> None:
+    asked = [assay.GoldenQuery("q1", "heart attack", relevant_docs=(assay.Judgment("a", 1),))]
+    with (
+        ModelService() as server,
+        Workspace(
+            settings(folder, ASSAY_DENSE_MODEL=f"http+openai:{server.url}#small?price=1000")
+        ) as workspace,
+    ):
+        workspace.ingest(folder / "documents")
+        result = workspace.evaluate(assay.TestSet("asked", "v1", tuple(asked)))
+        (text,) = server.requests[-1][2]["input"]
+        tokens = len(text.split())  # the service counts words
+        assert result.usage == Usage(cost=tokens / 1000, tokens=tokens)
 
 
 def test_words_are_found_while_the_service_is_down_and_vectors_come_later(folder: Path) -> None:
