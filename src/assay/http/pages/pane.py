@@ -35,7 +35,7 @@ OF_PANE = tuple(name for name in SAVED_NAMES if name not in OF_BOTH)
 CONTROLS = frozenset({
     "k", "is_table", "speaker", "section", "filter", "components", "fusion_method", "rrf_k",
     "weights", "per_type_weights", "normalization", "query_intent", "query_type", "boosts",
-    "rerank", "group_by", "collapse", "facets",
+    "rerank", "reranker", "group_by", "collapse", "facets",
 })  # fmt: skip
 """Options that the form has a control for; others are passed on unchanged."""
 Pairs = list[tuple[str, str]]
@@ -99,6 +99,12 @@ def read_pane(
     if "weights" not in changes:
         changes |= _weights(params, prefix, changes, usual)
     return Pane(name, prefix, changed(usual, **changes), usual, components)
+
+
+def read_panes(params: QueryParams, usual: SearchOptions, components: Sequence[str]) -> list[Pane]:
+    """Both panes that an address asks for, or the one."""
+    names = ("A", "B") if params.get("two") == "on" else ("A",)
+    return [read_pane(params, usual, name, components=components) for name in names]
 
 
 def _weights(
