@@ -88,6 +88,7 @@ class Standing:
     """
 
     grades: Mapping[str, int]
+    measure: str
     value: float | None
     depth: int
     judged: int
@@ -202,9 +203,13 @@ def fork(layout: Layout, name: str, new_name: str) -> Forked:
 
 
 def standing(
-    hits: Sequence[SearchHit], query: GoldenQuery | None, pending: Mapping[str, int] | None = None
+    hits: Sequence[SearchHit],
+    query: GoldenQuery | None,
+    pending: Mapping[str, int] | None = None,
+    *,
+    k: int = DEPTH,
 ) -> Standing:
-    """What the first results score by the grades of a question, and by ``pending`` ones."""
+    """What the first of ``k`` results score by the grades of a question, and by ``pending`` ones."""
     from assay.evaluation.match import graded_ranks
     from assay.evaluation.outcomes import score_outcomes
     from assay.model.ranking import Match
@@ -223,12 +228,11 @@ def standing(
     ranks = graded_ranks(asked, outcome, Match.EXACT, {})
     grades = {results[rank - 1].chunk_id: value for rank, value in ranks.items()}
     depth = min(DEPTH, len(results))
-    value = None
+    measure, value = f"nDCG@{min(DEPTH, k)}", None
     if asked.judged:
-        measure = f"nDCG@{DEPTH}"
         scores = score_outcomes(TestSet("asked", "v1", (asked,)), [outcome], measure)
         value = scores.per_query(measure)[asked.query_id]
-    return Standing(grades, value, depth, sum(rank <= depth for rank in ranks))
+    return Standing(grades, measure, value, depth, sum(rank <= depth for rank in ranks))
 
 
 def _labels(hits: Sequence[SearchHit]) -> dict[str, Label]:

@@ -96,7 +96,7 @@ def standings(
     """What each pane scores by the grades that are stored and those that are pending."""
     found: list[PaneStanding] = []
     for pane, response in zip(panes, responses, strict=True):
-        own = drafts.standing(response.results, judging.known, pending)
+        own = drafts.standing(response.results, judging.known, pending, k=pane.options.k)
         first = found[0].found.value if found else None
         gain = None if own.value is None or first is None else own.value - first
         found.append(PaneStanding(pane, own, gain))
