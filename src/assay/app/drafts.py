@@ -18,7 +18,7 @@ from assay.app.layout import Layout
 from assay.app.testsets import load, place_of_new
 from assay.durable import alone_in
 from assay.errors import ConflictError, InputError
-from assay.model.document import Label, check_id
+from assay.model.document import Label, check_doc_id, check_id
 from assay.model.ranking import document_id
 from assay.model.runs import QueryOutcome, RankedResult
 from assay.model.testset import (
@@ -209,7 +209,7 @@ def standing(
     *,
     k: int = DEPTH,
 ) -> Standing:
-    """What the first of ``k`` results score by the grades of a question, and by ``pending`` ones."""
+    """What the first of ``k`` results score by a question's grades, and by ``pending`` ones."""
     from assay.evaluation.match import graded_ranks
     from assay.evaluation.outcomes import score_outcomes
     from assay.model.ranking import Match
@@ -282,7 +282,7 @@ def _merged(
         if grades.get(one.id, one.grade) is not None
     ]
     new = [
-        Judgment(check_id(name, "chunk"), value, doc_id=_owner(name, labels.get(name)))
+        Judgment(check_doc_id(name, "chunk"), value, doc_id=_owner(name, labels.get(name)))
         for name, value in grades.items()
         if value is not None and name not in known
     ]

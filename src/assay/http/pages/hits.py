@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -103,8 +104,8 @@ def marked(text: Snippet) -> Markup:
 def document_link(doc_id: str, chunk_id: str, query: str = "") -> str:
     """The page of a document at one of its chunks, with the words of a query marked."""
     chosen = chunk_id if chunk_id != doc_id else ""
-    found = address(f"/documents/{doc_id}".replace("#", "%23"), {"chunk": chosen, "q": query})
-    return f"{found}#{chosen}" if chosen else found
+    found = address(f"/documents/{quote(doc_id)}", {"chunk": chosen, "q": query})
+    return f"{found}#{quote(chosen)}" if chosen else found
 
 
 def _view(

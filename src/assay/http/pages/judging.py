@@ -18,7 +18,7 @@ from assay.http.pages.page import Evaluator, ServiceOf, address, form_of, is_htm
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import Pane, read_panes
 from assay.http.service import Service
-from assay.model.document import check_id
+from assay.model.document import check_doc_id
 from assay.model.testset import GoldenQuery
 from assay.search.request import SEARCH_OPTIONS
 from assay.search.response import SearchResponse
@@ -121,7 +121,7 @@ async def grade(request: Request, service: ServiceOf, caller: Evaluator) -> Resp
     fields = await form_of(request)
     query, name = " ".join(fields.get("q", "").split()), fields.get("set", "").strip()
     grades = {
-        check_id(field.removeprefix(GRADE), "chunk"): _grade(value)
+        check_doc_id(field.removeprefix(GRADE), "chunk"): _grade(value)
         for field, value in fields.items()
         if field.startswith(GRADE)
     }

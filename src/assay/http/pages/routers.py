@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from assay.http.pages import (
     ab,
     annotate,
+    claims,
     compare,
     documents,
     gate,
@@ -34,4 +35,5 @@ PAGES: tuple[APIRouter, ...] = (
     gate.router,
     testsets.router,
     annotate.router,
+    claims.router,
 )

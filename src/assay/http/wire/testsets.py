@@ -8,7 +8,7 @@ from pydantic import Field
 
 from assay import limits
 from assay.app.suggestions import DEFAULT_COUNT, KINDS, Kind
-from assay.http.wire.base import Id, QueryText, Wire
+from assay.http.wire.base import DocumentId, Id, QueryText, Wire
 from assay.http.wire.statistics import Seed
 from assay.model.testset import QueryType
 
@@ -29,7 +29,7 @@ class GradeRequest(Wire):
 
     query_text: QueryText
     grades: Annotated[
-        dict[Id, Annotated[int, Field(ge=0, le=limits.MAX_GOLDEN_GRADE)] | None],
+        dict[DocumentId, Annotated[int, Field(ge=0, le=limits.MAX_GOLDEN_GRADE)] | None],
         Field(min_length=1, max_length=limits.MAX_BATCH_IDS, examples=[{"PMC123:chunk_5": 3}]),
     ]
     query_type: QueryType | None = None

@@ -14,7 +14,7 @@ def test_documents_are_listed_and_found_by_title(reading: TestClient) -> None:
     assert "Statins" in found
     assert "Metformin" not in found
     assert "No document has these words" in reading.get("/documents?text=nothing").text
-    choices = reading.get("/documents/choices?document=statin", headers={"hx-request": "true"})
+    choices = reading.get("/ui/documents?document=statin", headers={"hx-request": "true"})
     assert choices.text.strip() == '<option value="d3">Statins</option>'
 
 
