@@ -245,7 +245,7 @@ class Client(Verbs):
 
     def document_uses(self, doc_id: str) -> DocumentUses:
         """Where a document was judged, and which queries of the newest runs found it."""
-        return decode(DocumentUses, self.call("GET", f"/v1/document-uses/{_quoted(doc_id)}"))
+        return decode(DocumentUses, self.call("GET", f"/v1/documents/{_quoted(doc_id)}/uses"))
 
     def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
         """Delete one document or several, and wait until the index knows.

@@ -155,7 +155,7 @@ def test_uses_of_a_document(
     assert wanted["all_runs"] == wanted["judged_count"] == 0
     assert encode(there.document_uses("d03")) == wanted
     assert near("corpus", "uses", "d03") == far("corpus", "uses", "d03") == wanted
-    assert http("GET", "/v1/document-uses/d03") == wanted
+    assert http("GET", "/v1/documents/d03/uses") == wanted
     assert here.labels(["d03"]) == there.labels(["d03"])
 
 

@@ -91,6 +91,7 @@ from assay.testsets.load import load_test_set
 if TYPE_CHECKING:
     from assay.app.interface import Assay
     from assay.app.workspace import Workspace
+    from assay.search.request import SearchOptions
 
 MOST_RUNS = 10_000
 STAGE_RESAMPLES = 1_000
@@ -140,6 +141,21 @@ def with_figures(assay: Assay, info: RunInfo) -> RunInfo:
     except CorruptError:  # of its outcomes; what is known of the run is shown
         return info
     return replace(info, aggregate=stored_aggregate(info, result))
+
+
+def search_changes(info: RunInfo, usual: SearchOptions) -> dict[str, str | list[str]]:
+    """How the search of a run differs from the usual one, as people write options.
+
+    Nothing where another system made it.
+    """
+    from assay.app.configurations import SAVED_NAMES
+    from assay.search.request import write_changes
+    from assay.search.run_config import options_from
+
+    if not info.ours:
+        return {}
+    found = write_changes(options_from(info.config, usual), usual)
+    return {name: text for name, text in found.items() if name in SAVED_NAMES}
 
 
 def headline_measures() -> tuple[Measure, ...]:

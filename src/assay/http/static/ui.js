@@ -114,7 +114,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "j") move(1);
   else if (event.key === "k") move(-1);
   else if (event.key === "Enter" && event.target.matches(".entry")) {
-    const link = $("details > summary, a[href]", event.target);
+    const link = $("details:not(.folded) > summary", event.target) || $("a[href]", event.target);
     if (link) link.click();
   }
 });
