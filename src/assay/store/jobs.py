@@ -262,6 +262,23 @@ class JobStore:
                     .values(state=after, updated_at=now())
                 )
 
+    def resume(self, job_id: str, owner: str) -> Job:
+        """Let a job wait again that was cancelled or has failed; any other is refused."""
+        ended = [JobState.CANCELLED.value, JobState.FAILED.value]
+        with writing(self._engine) as connection:
+            _refuse_too_many(connection, owner)
+            changed = connection.execute(
+                update(jobs)
+                .where(jobs.c.job_id == job_id, jobs.c.state.in_(ended))
+                .values(state=JobState.QUEUED.value, problem=None, updated_at=now())
+            )
+        job = self.get(job_id)
+        if not changed.rowcount:
+            raise ConflictError(
+                f"the job {job_id} is {job.state}", hint="only what was cancelled or failed goes on"
+            )
+        return job
+
     def cancelling(self, job_id: str) -> bool:
         """Whether a running job is to be cancelled, whichever process requested it."""
         with self._engine.connect() as connection:
