@@ -53,7 +53,7 @@ from assay.durable import new_file
 from assay.errors import AssayError, InputError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
 from assay.model.codec import decode
-from assay.model.document import ChunkPlace, StoredDocument
+from assay.model.document import ChunkPlace, Label, StoredDocument
 from assay.model.run_store import NEWEST_FIRST, DeletedRun, RunFilter, RunOrder, RunPage
 from assay.model.runs import QueryOutcome, RunInfo, Timings
 from assay.model.testset import TestSet
@@ -356,6 +356,14 @@ class Client(Verbs):
             answer = self.call("POST", "/v1/chunks/present", json={"ids": part})
             found |= set(_field(list[str], answer, "ids"))
         return frozenset(found)
+
+    def labels(self, ids: Iterable[str]) -> dict[str, Label]:
+        """Title and beginning of each of these chunks and documents that is known."""
+        found: dict[str, Label] = {}
+        for part in _parts(ids):
+            answer = self.call("POST", "/v1/chunks/labels", json={"ids": part})
+            found |= _field(dict[str, Label], answer, "labels")
+        return found
 
     def export_run(self, ref: str) -> dict[str, Any]:
         """A whole run, which another service takes."""

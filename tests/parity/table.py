@@ -50,7 +50,7 @@ TABLE = (
     row("corpus.list_documents", "corpus list", "GET /v1/documents", server=True, test="test_corpus.py::test_a_page_of_documents"),
     row("corpus.document", "corpus show", "GET /v1/documents/{doc_id}", server=True, test="test_corpus.py::test_a_document"),
     row("corpus.delete", "corpus delete", "DELETE /v1/documents/{doc_id}", "POST /v1/documents/delete", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
-    row("workspace.Workspace.present", "", "POST /v1/chunks/present", "POST /v1/chunks/places", server=True, why_not=PARTS),
+    row("workspace.Workspace.present", "", "POST /v1/chunks/present", "POST /v1/chunks/places", "POST /v1/chunks/labels", server=True, why_not=PARTS),
     row("index.index_card", "index info", "GET /v1/index", server=True, test="test_corpus.py::test_the_index"),
     row("index.check_index", "index check", "GET /v1/index/check", server=True, test="test_corpus.py::test_the_index"),
     row("index.write_index", "index update", "POST /v1/index", server=True, test="test_corpus.py::test_the_index"),
@@ -145,7 +145,7 @@ INTERFACE = {
     "write_index": "index.write_index", "models": "models.list_models", "backup": "backup.back_up",
     "test_sets": "testsets.list_sets", "carry_out": "evaluation.evaluate", "runs": "runs.list_runs",
     "stored_run": "runs.outcomes", "archived": "workspace.Workspace.present",
-    "present": "workspace.Workspace.present",
+    "present": "workspace.Workspace.present", "labels": "workspace.Workspace.present",
     "timings": "workspace.Workspace.timings",
 }
 """What a workspace and a service both can, and the row of it."""

@@ -24,9 +24,15 @@ if TYPE_CHECKING:
     from assay.app.search import Freshness
     from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
+<<<<<<< HEAD
     from assay.model.document import ChunkPlace, StoredDocument
     from assay.model.run_store import DeletedRun, RunLibrary
     from assay.model.runs import RunInfo, Timings
+=======
+    from assay.model.document import ChunkPlace, Label, StoredDocument
+    from assay.model.run_store import RunLibrary
+    from assay.model.runs import Timings
+>>>>>>> w22a
     from assay.search.changes import SearchChanges
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
@@ -153,6 +159,9 @@ class Assay(Protocol):
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""
+
+    def labels(self, ids: Iterable[str]) -> dict[str, Label]:
+        """Title and beginning of each of these chunks and documents that is known."""
 
     def timings(
         self, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
     from assay.model.answers import Answerer
-    from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
+    from assay.model.document import Chunk, ChunkPlace, Document, Label, StoredDocument
     from assay.model.judges import Judge
     from assay.model.query import Component
     from assay.model.runs import RunInfo, Timings
@@ -165,6 +165,10 @@ class Workspace(Verbs):
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""
         return self.store.inventory.present(ids)
+
+    def labels(self, ids: Iterable[str]) -> dict[str, Label]:
+        """Title and beginning of each of these chunks and documents that is known."""
+        return self.store.inventory.labels(ids)
 
     # Models, documents and the index
 

@@ -32,7 +32,7 @@ from assay.http.wire.documents import (
     PresentRequest,
 )
 from assay.model.codec import encode
-from assay.model.document import StoredDocument
+from assay.model.document import Label, StoredDocument
 from assay.render.markup import safe_table
 
 router = new_router("documents", prefix="/v1")
@@ -104,6 +104,18 @@ async def present(body: PresentRequest, service: ServiceOf, caller: Reader) -> J
     del caller
     ids = await service.work(lambda: service.workspace.present(body.ids))
     return JSONResponse({"ids": sorted(ids)})
+
+
+@router.post(
+    "/chunks/labels",
+    responses={**answer_with("Those that are known", labels=dict[str, Label]), **refusals()},
+)
+async def labels(body: PresentRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Title and beginning of these chunks and documents, to be shown instead of their ids."""
+    del caller
+    return await json_response(
+        service, lambda: {"labels": encode(service.workspace.labels(body.ids))}
+    )
 
 
 @router.get("/index", response_model=Json, responses=refusals(404))
