@@ -24,15 +24,9 @@ if TYPE_CHECKING:
     from assay.app.search import Freshness
     from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
-<<<<<<< HEAD
-    from assay.model.document import ChunkPlace, StoredDocument
+    from assay.model.document import ChunkPlace, Label, StoredDocument
     from assay.model.run_store import DeletedRun, RunLibrary
     from assay.model.runs import RunInfo, Timings
-=======
-    from assay.model.document import ChunkPlace, Label, StoredDocument
-    from assay.model.run_store import RunLibrary
-    from assay.model.runs import Timings
->>>>>>> w22a
     from assay.search.changes import SearchChanges
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
