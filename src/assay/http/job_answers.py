@@ -45,9 +45,14 @@ def idempotency_key(headers: Mapping[str, str]) -> str | None:
     return key
 
 
+def may_change(caller: Caller, job: Job) -> bool:
+    """Whether the caller may cancel or resume a job: what could also have been started."""
+    return caller.may("evaluate" if job.kind in READING else "admin")
+
+
 def require_for(caller: Caller, job: Job) -> None:
     """Refuse to cancel or resume what the caller could not have started."""
-    if job.kind not in READING and not caller.may("admin"):
+    if not may_change(caller, job):
         raise ProblemError(403, "forbidden", f"a job of kind {job.kind} needs the scope admin")
 
 

@@ -12,6 +12,7 @@ from assay.http.routes import (
     documents,
     evaluate,
     jobs,
+    keys,
     reference,
     runs,
     scoring,
@@ -34,6 +35,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     documents.router,
     backup.router,
     jobs.router,
+    keys.router,
     status.router,
     reference.router,
 )
