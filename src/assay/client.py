@@ -519,7 +519,7 @@ class RemoteRuns:
         wanted = chosen or RunFilter()
         given = {
             "text": wanted.text,
-            "newest_only": "on" if wanted.newest_only else None,
+            "newest_only": "true" if wanted.newest_only else None,
             "sort": None if order == NEWEST_FIRST else str(order),
             "suite": wanted.suite,
             "status": wanted.status and str(wanted.status),
@@ -558,7 +558,7 @@ class RemoteRuns:
     def delete(self, ref: str, *, for_good: bool = True) -> RunInfo:
         """Remove a run with its outcomes and tags."""
         info = self.run(ref)
-        params = {"for_good": "on"} if for_good else {}
+        params = {"for_good": "true"} if for_good else {}
         self._known("DELETE", f"/v1/runs/{_quoted(info.run_id)}", params=params)
         return info
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -110,8 +109,6 @@ LOOKED_AT = 1_000
 FORMAT = "assay-run-1"
 BATCH = 500
 _ENDED = (RunStatus.COMPLETE, RunStatus.FAILED)
-_FIGURE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-"""The key of a measure among the figures of a run."""
 
 
 # List, tag, delete
@@ -145,7 +142,7 @@ def run_order(text: str | None) -> RunOrder:
     if not text:
         return NEWEST_FIRST
     name = text.removeprefix("-")
-    if name not in COLUMNS and not _FIGURE.fullmatch(name):
+    if name not in COLUMNS:
         try:
             (measure,) = parse_measures(name)
         except (AssayError, ValueError):
@@ -252,18 +249,18 @@ def move_back(workspace: Workspace, run_id: str) -> RunInfo:
     about, packed = kept.read(run_id)
     push(workspace.runs, _unpacked(packed))
     for name in about.tags:
-        if not _names_a_run(workspace, name):
+        if not _is_taken(workspace, name):
             workspace.runs.tag(run_id, name)
     kept.forget(run_id)
     return workspace.runs.run(run_id)
 
 
-def _names_a_run(workspace: Workspace, name: str) -> bool:
+def _is_taken(workspace: Workspace, tag: str) -> bool:
+    """Whether a run has this tag."""
     try:
-        workspace.runs.run(name)
+        return tag in workspace.runs.run(tag).tags
     except UnknownRunError:
         return False
-    return True
 
 
 # Show

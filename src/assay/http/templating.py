@@ -51,8 +51,10 @@ def for_a_browser(hint: str) -> Markup:
 
 
 def in_a_sentence(text: str) -> str:
-    """A message as a sentence: a capital at its beginning, a full stop at its end."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
+    """A message as a sentence: a capital, unless it begins with a name, and a full stop."""
+    first = text.split(" ", 1)[0]
+    begun = f"{text[:1].upper()}{text[1:]}" if first.isalpha() and first.islower() else text
+    return begun if begun.endswith((".", "?", "!")) else f"{begun}."
 
 
 @cache

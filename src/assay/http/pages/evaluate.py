@@ -126,14 +126,14 @@ def _chosen(service: Service, params: QueryParams, usual: SearchOptions) -> Chos
     if kind == "saved":
         path = f"{service.workspace.layout.configuration(name).name}"
         changes = read_configuration(path, service.workspace.layout)
-        return Chosen(source, _pairs(changed(usual, **changes), usual))
+        return Chosen(source, configuration_pairs(changed(usual, **changes), usual))
     if kind == "run":
         info = service.workspace.runs.run(name)
-        return Chosen(source, _pairs(options_from(info.config, usual), usual))
-    return Chosen("", _pairs(read_pane(params, usual).options, usual))
+        return Chosen(source, configuration_pairs(options_from(info.config, usual), usual))
+    return Chosen("", configuration_pairs(read_pane(params, usual).options, usual))
 
 
-def _pairs(options: SearchOptions, usual: SearchOptions) -> Pairs:
+def configuration_pairs(options: SearchOptions, usual: SearchOptions) -> Pairs:
     """What differs, without what says only how much of one search is shown."""
     timing = ("component_timeout_ms", "rerank_timeout_ms")
     return [

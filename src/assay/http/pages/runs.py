@@ -338,6 +338,22 @@ def setting(info: RunInfo, name: str) -> str:
     return str(value) if isinstance(value, str | int | float) else json.dumps(value)
 
 
+def side_by_side(infos: Sequence[RunInfo]) -> dict[str, Any]:
+    """Several runs as columns: settings that differ, and measures that two of them have."""
+    measures = {
+        key: name
+        for key, name in {**NAMES, **_measures(infos)}.items()
+        if sum(_metrics(info).get(key) is not None for info in infos) > 1
+    }
+    return {
+        "rows": _rows(infos, tuple(measures), differing := differing_settings(infos)),
+        "differing": differing,
+        "measures": list(measures.values()),
+        "same_set": len({info.test_set_checksum for info in infos}) == 1,
+        "middle": _middle(infos),
+    }
+
+
 def _middle(infos: Sequence[RunInfo]) -> float | None:
     """The median latency of the page, against which slow and fast runs are coloured."""
     found = sorted(one.latency for one in map(row, infos) if one.latency is not None)

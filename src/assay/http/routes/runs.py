@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 
 from assay.app import runs
 from assay.app.held_out import Viewer
+from assay.app.prometheus import publish_now
 from assay.evaluation.history import HistoryOptions
 from assay.http.edge.auth import Caller
 from assay.http.routing import (
@@ -425,6 +426,19 @@ async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> J
     del caller
     info = await service.work(lambda: runs.tag(service.workspace, ref, tag))
     return JSONResponse({"run_id": info.run_id, "tags": list(info.tags)})
+
+
+@router.post(
+    "/publish",
+    responses={
+        **answer_with("Where the gauges went", published=dict[str, str]),
+        **refusals(),
+    },
+)
+async def publish(service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Hand the gauges to the text file and the push gateway that the settings name."""
+    del caller
+    return JSONResponse({"published": await service.work(lambda: publish_now(service.workspace))})
 
 
 @router.delete("/tags/{tag}", responses={**DELETED, **refusals(404)})

@@ -60,7 +60,9 @@ document.addEventListener("submit", async (event) => {
   const form = event.target.closest("form[data-keep], form[data-ask]");
   if (!form) return;
   event.preventDefault();
-  if (form.dataset.ask && !(await askFirst(form.dataset.ask))) return;
+  const only = form.dataset.askIf;
+  const asks = form.dataset.ask && (!only || new FormData(form).get("tag") === only);
+  if (asks && !(await askFirst(form.dataset.ask))) return;
   await sendKept(form, event.submitter);
 });
 
