@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import Request
 from markupsafe import Markup
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from assay.app.comparison import AbSummary, query_pair
+from assay.app.comparison import AbSummary, Direction, query_pair
 from assay.app.held_out import masked_outcomes
 from assay.app.runs import with_figures
 from assay.errors import UsageError
@@ -41,7 +41,7 @@ SORTS = {
 MOST_POINTS = 1_000
 MOST_SIDE_BY_SIDE = 12
 KINDS = [kind.value for kind in ComparisonKind]
-DIRECTIONS = ("better", "worse", "same", "undefined")
+DIRECTIONS = get_args(Direction)
 FORMS = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
@@ -246,7 +246,7 @@ def _values(found: AbSummary, chosen: QueryFilters, number: int) -> dict[str, An
     start = (number - 1) * PAGE
     of_type = [row for row in found.result.compared.per_query if _fits(found, chosen, row)]
     counts = Counter(row.kind.value for row in of_type)
-    changes = Counter(found.direction(row.query_id) for row in of_type)
+    changes: Counter[str] = Counter(found.direction(row.query_id) for row in of_type)
     types = Counter(query_type_of(found, row.query_id) for row in found.result.compared.per_query)
     return {
         "found": found,

@@ -269,11 +269,11 @@ def row(info: RunInfo) -> Row:
 def _rows(infos: Sequence[RunInfo], columns: Sequence[str], differing: Sequence[str]) -> list[Row]:
     """The rows of the list; of several runs of one test set, the best of each column is marked."""
     one_set = len(infos) > 1 and len({(info.suite, info.part) for info in infos}) == 1
-    values = {
-        name: [_metrics(info).get(name) for info in infos if _metrics(info).get(name) is not None]
-        for name in columns
-    }
-    best = {name: max(found) for name, found in values.items() if one_set and len(found) > 1}
+    best: dict[str, float] = {}
+    for name in columns:
+        values = [value for info in infos if (value := _metrics(info).get(name)) is not None]
+        if one_set and len(values) > 1:
+            best[name] = max(values)
     return [
         Row(
             info,
