@@ -68,6 +68,8 @@ _AS_MUCH = 0.75  # of what the first document has, another one must have as well
 _DEFINED = 0.5  # what a sentence loses that says what a word means, where nobody asked
 _ASKED_FOR = 0.5  # what a sentence gains in a section that is asked for
 _LACKS_NAME = 0.4  # what it loses that does not name the second of two drugs
+_LACKS_DISEASE = 0.3  # what it loses that is not about the disease in question
+_SAYS_WITH_WHAT = 0.2  # what it gains that names a drug, where treatment is asked for
 _OF_OTHER_DRUGS = 0.2  # what it loses that names another drug and not the one in question
 _AMOUNT = re.compile(
     r"\b(?:dos(?:e|es|age|ing)|how (?:much|many|often|long)|rates?|share|percent\w*|proportion"
@@ -75,6 +77,7 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _DOSE = re.compile(r"\bdos(?:es?|age|ing)\b|\bhow (?:much|many m)", re.IGNORECASE)
+_TREATMENT = re.compile(r"\b(?:treat(?:s|ed|ments?)?|therap(?:y|ies))\b", re.IGNORECASE)
 _DEFINES = re.compile(r"\b(?:is|are|was|were|will be) defined (?:as|by)\b", re.IGNORECASE)
 _ASKS_MEANING = re.compile(r"\b(?:defin\w*|mean(?:s|ing)?|what (?:is|are) an?)\b", re.IGNORECASE)
 _CODE = re.compile(r"\b(?=[^\s|]*\d)[A-Za-z]{1,6}[-.]?(?:[^\W_]+[-.]?)*[^\W_]\b")
@@ -248,7 +251,7 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
                 and not _names_another(asked, one.text, chunk)
             ):
                 held = _held(one, asked, numbers)
-                yield _Row(one, rank, held, vocabulary(one.context).every & asked.wanted)
+                yield _Row(one, rank, held, _named(one.context, asked))
 
 
 def _for_whom(asked: _Asked) -> frozenset[str]:
@@ -417,6 +420,8 @@ def _chosen(
 ) -> list[_Candidate]:
     named = {word for name in asked.names for word in name.words}
     asks_how_much = _AMOUNT.search(asked.question) is not None
+    asks_for_treatment = not asked.drugs and _TREATMENT.search(asked.question) is not None
+    diseases = [term for term in asked.terms if term.is_specific and not asked.drugs]
     if any(support.passage.is_asked_for for support in supports):
         named |= OF_SECTIONS
     rarity = {
@@ -437,6 +442,12 @@ def _chosen(
             value += _ASKED_FOR * (2 if asked.facts else 1)
         if any(held.isdisjoint(name.words) for name in supports[rank].others):
             value -= _LACKS_NAME
+        if diseases and not any(
+            each.is_in(f"{one.context}\n{one.text}\n{one.columns}") for each in diseases
+        ):
+            value -= _LACKS_DISEASE
+        if asks_for_treatment and any(map(is_drug, _LETTERS.findall(one.text))):
+            value += _SAYS_WITH_WHAT
         if asked.drugs and _is_of_another(one, supports[rank].passage.chunk, asked.drugs):
             value -= _OF_OTHER_DRUGS
         if _DEFINES.search(one.text) and not _ASKS_MEANING.search(asked.question):
@@ -466,17 +477,22 @@ def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
 
 
 def _held(one: Sentence, asked: _Asked, numbers: frozenset[str]) -> frozenset[str]:
-    """The words of the question that a sentence has; another name of a thing counts for it."""
-    text = f"{one.text} {one.columns} {one.arm}"
-    held = vocabulary(text).every & asked.wanted
-    for words, names in asked.others:
-        if not held.issuperset(words) and is_named_in(names, text):
-            held |= words & asked.wanted
+    """The words of the question that a sentence has; a range has the numbers within it."""
+    held = _named(f"{one.text} {one.columns} {one.arm}", asked)
     if numbers:
         ranges = [(float(low), float(high)) for low, high in _RANGE.findall(one.text)]
         held |= {
             word for word in numbers if any(low <= float(word) <= high for low, high in ranges)
         }
+    return held
+
+
+def _named(text: str, asked: _Asked) -> frozenset[str]:
+    """The words of the question that a text has, by another name as well."""
+    held = vocabulary(text).every & asked.wanted
+    for words, names in asked.others:
+        if not held.issuperset(words) and is_named_in(names, text):
+            held |= words & asked.wanted
     return held
 
 

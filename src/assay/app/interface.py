@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assay.app.answers import Answered
     from assay.app.backup import BackupWritten
     from assay.app.corpus import DocumentPage, DocumentsWritten
+    from assay.app.document_uses import DocumentUses
     from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.index import Action, IndexWritten
     from assay.app.models import ModelRow
@@ -73,11 +74,14 @@ class Assay(Protocol):
 
     # Documents, the index, models and backups
 
-    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
-        """A page of the documents in the order of their ids."""
+    def documents(self, *, limit: int = 50, offset: int = 0, text: str = "") -> DocumentPage:
+        """A page of the documents by id; with ``text``, those that have it in id or title."""
 
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
+
+    def document_uses(self, doc_id: str) -> DocumentUses:
+        """Where a document was judged, and which queries of the newest runs found it."""
 
     def add(
         self,

@@ -24,6 +24,7 @@ from assay.evaluation.stored_run import StoredRun
 from assay.model.judges import JudgedClaim, Support
 from assay.model.runs import RunInfo
 from assay.model.tabular import Records, Tabular
+from assay.plural import counted
 from assay.stats.interval import Interval
 from assay.stats.kappa import Kappa, cohen_kappa, kappa_by_cluster
 from assay.stats.prediction_powered import PredictionPowered, prediction_powered_mean
@@ -35,7 +36,6 @@ LEAST = 30
 KEY = "judge_quality"
 """Where a run's aggregate keeps what is known of its judge."""
 LABELS = ("supported", "not supported")
-SAMPLE = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,9 @@ class ClaimRow:
 class JudgeQuality(Tabular):
     """Agreement over all claims that people graded, and by type of query.
 
-    ``faithfulness`` joins labels of people, over ``answers`` that they graded whole, with those of
-    the judge over all others.
+    ``faithfulness`` joins labels of people, over answers that they graded whole, with those of the
+    judge over all others. ``begun`` counts answers of which they graded a part: if they left out
+    what was hard, the others are no random sample.
     """
 
     run_id: str
@@ -66,6 +67,7 @@ class JudgeQuality(Tabular):
     by_type: Mapping[str, Kappa]
     faithfulness: PredictionPowered
     claims: int
+    begun: int = 0
 
     @property
     def passed(self) -> bool:
@@ -100,8 +102,16 @@ class JudgeQuality(Tabular):
     def notes(self) -> tuple[str, ...]:
         """What people and judge say of the faithfulness of all answers."""
         found = self.faithfulness
+        begun = (
+            (
+                f"{counted(self.begun, 'answer', 'is')} graded in part and left out; "
+                "grade all claims of an answer",
+            )
+            if self.begun
+            else ()
+        )
         if found.mean is None:
-            return (f"Faithfulness by people and judge: {found.reason}",)
+            return (f"Faithfulness by people and judge: {found.reason}", *begun)
         level = f"{found.interval.level:.0%}"
         saved = f"; {found.saved} human grades saved" if found.saved else ""
         return (
@@ -110,6 +120,7 @@ class JudgeQuality(Tabular):
             f"by people alone {shown(found.labelled)} {_between(found.labelled_interval)} "
             f"({found.n} answers); by the judge alone {shown(found.predicted)}, off by "
             f"{shown(found.bias)}",
+            *begun,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,6 +131,7 @@ class JudgeQuality(Tabular):
             "judge": self.judge,
             "people": list(self.people),
             "claims": self.claims,
+            "begun_answers": self.begun,
             "kappa": rounded(self.kappa.value),
             "ci": ends(self.interval),
             "reason": self.kappa.reason,
@@ -191,11 +203,11 @@ def claim_key(question: str, claim: str, passages: Sequence[str]) -> str:
 
 
 def sampled(rows: Sequence[ClaimRow], answers: int, seed: int) -> list[ClaimRow]:
-    """The claims of some answers, drawn at random; answers stay whole."""
-    names = list(dict.fromkeys(row.query_id for row in rows))
+    """The claims of some answers in the order of the draw; answers stay whole."""
+    by_answer = _by_answer(rows)
+    names = list(by_answer)
     drawn = np.random.default_rng(seed).permutation(len(names))[:answers]
-    chosen = {names[at] for at in drawn.tolist()}
-    return [row for row in rows if row.query_id in chosen]
+    return [row for at in drawn.tolist() for row in by_answer[names[at]]]
 
 
 def judge_quality(run: StoredRun, grades: Mapping[str, Mapping[str, Support]]) -> JudgeQuality:
@@ -206,26 +218,25 @@ def judge_quality(run: StoredRun, grades: Mapping[str, Mapping[str, Support]]) -
     people = [_label(said[row.key] is Support.SUPPORTED) for row in graded]
     judge = [_label(row.claim.supported) for row in graded]
     kinds = sorted({row.query_type for row in graded if row.query_type})
-    answers: dict[str, list[ClaimRow]] = {}
-    for row in rows:
-        answers.setdefault(row.query_id, []).append(row)
-    whole = [part for part in answers.values() if all(row.key in said for row in part)]
-    others = [part for part in answers.values() if not all(row.key in said for row in part)]
+    whole, others = [], []
+    for part in _by_answer(rows).values():
+        (whole if all(row.key in grades for row in part) else others).append(part)
     return JudgeQuality(
         run_id=run.info.run_id,
         judge=str(run.info.config.get("judge", "")),
-        people=tuple(sorted({name for row in graded for name in grades[row.key]})),
+        people=tuple(sorted({name for row in rows for name in grades.get(row.key, {})})),
         kappa=cohen_kappa(people, judge, categories=LABELS),
         interval=kappa_by_cluster(
             people, judge, [row.query_id for row in graded], categories=LABELS
         ),
         by_type={kind: _kappa_of(graded, said, kind) for kind in kinds},
         faithfulness=prediction_powered_mean(
-            [_share([said[row.key] is Support.SUPPORTED for row in part]) for part in whole],
-            [_share([row.claim.supported for row in part]) for part in whole],
-            [_share([row.claim.supported for row in part]) for part in others],
+            [_mean([_supporters(grades[row.key]) for row in part]) for part in whole],
+            [_mean([row.claim.supported for row in part]) for part in whole],
+            [_mean([row.claim.supported for row in part]) for part in others],
         ),
         claims=len(graded),
+        begun=sum(any(row.key in grades for row in part) for part in others),
     )
 
 
@@ -279,5 +290,20 @@ def _label(supported: bool) -> str:
     return LABELS[0] if supported else LABELS[1]
 
 
-def _share(flags: Sequence[bool]) -> float:
-    return sum(flags) / len(flags)
+def _by_answer(rows: Sequence[ClaimRow]) -> dict[str, list[ClaimRow]]:
+    found: dict[str, list[ClaimRow]] = {}
+    for row in rows:
+        found.setdefault(row.query_id, []).append(row)
+    return found
+
+
+def _supporters(labels: Mapping[str, Support]) -> float:
+    """The share of people who find a claim supported: those who differ count half each.
+
+    Leaving out what people differ about would leave a sample of easy answers.
+    """
+    return _mean([label is Support.SUPPORTED for label in labels.values()])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -221,6 +221,9 @@ class RunStore(RunLibrary, Protocol):
     def answered(self, run_id: str) -> frozenset[str]:
         """The queries whose outcomes are stored."""
 
+    def naming(self, run_id: str, doc_id: str) -> dict[str, tuple[str, int]]:
+        """The queries with a document among their first results: its best chunk, and the rank."""
+
     def suites(self) -> tuple[str, ...]:
         """The names of all test sets that runs were made with."""
 

@@ -86,6 +86,12 @@ class HybridEncoder(Protocol):
     def encode_both(self, texts: list[str]) -> list[BothVectors]:
         """The vectors of every passage, in order."""
 
+    def query_vectors(self, texts: list[str]) -> DenseMatrix:
+        """The dense vectors of queries, in order."""
+
+    def query_terms(self, texts: list[str]) -> list[SparseVector]:
+        """The weighted terms of queries, in order."""
+
 
 def whole_of(encoder: DenseEncoder | SparseEncoder | None) -> HybridEncoder | None:
     """The model behind an encoder that is one face of it."""

@@ -99,7 +99,8 @@ class Recorder:
         took = round(1000 * (time.perf_counter() - started), 3)
         return replace(
             outcome,
-            answer=found.answer,
+            answer=replace(found.answer, usage=None),  # which is that of the query
+            usage=found.answer.usage,
             known_citations=self.places.present(found.answer.citations),
             numbers=found.numbers,
             timings_ms={**outcome.timings_ms, "answer": took},

@@ -100,11 +100,17 @@ class ChunkInventory:
         wanted = select(chunks.c.section_label).where(chunks.c.removed.is_(None)).distinct()
         return tuple(sorted(row.section_label for row in self._rows(wanted) if row.section_label))
 
-    def documents(self, *, limit: int, offset: int = 0) -> tuple[DocumentRow, ...]:
-        """A page of the documents in the order of their ids."""
+    def count(self, text: str) -> int:
+        """How many documents have these words in their id or title."""
+        return int(
+            self._rows(select(func.count(documents.c.doc_id).label("n")).where(*_about(text)))[0].n
+        )
+
+    def documents(self, *, limit: int, offset: int = 0, text: str = "") -> tuple[DocumentRow, ...]:
+        """A page of the documents in the order of their ids; ``text`` as in ``count``."""
         columns = (documents.c.doc_id, documents.c.title, documents.c.source)
-        wanted = select(*columns).order_by(documents.c.doc_id).limit(limit).offset(offset)
-        page = self._rows(wanted)
+        wanted = select(*columns).where(*_about(text)).order_by(documents.c.doc_id)
+        page = self._rows(wanted.limit(limit).offset(offset))
         sizes = {
             row.doc_id: row.size
             for part in _pages([row.doc_id for row in page])
@@ -121,6 +127,17 @@ class ChunkInventory:
     def _rows(self, wanted: Select[Any]) -> list[Row[Any]]:
         with self._engine.connect() as connection:
             return list(connection.execute(wanted))
+
+
+def _about(text: str) -> list[Any]:
+    """That each word of a text stands in the id or the title of a document."""
+    return [
+        or_(
+            documents.c.doc_id.icontains(word, autoescape=True),
+            documents.c.title.icontains(word, autoescape=True),
+        )
+        for word in text.split()
+    ]
 
 
 def _label(row: Row[Any]) -> Label:

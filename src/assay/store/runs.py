@@ -217,6 +217,29 @@ class SqlRunStore:
             rows = connection.execute(select(table.c.query_id).where(table.c.run_id == run_id))
             return frozenset(row.query_id for row in rows)
 
+    def naming(self, run_id: str, doc_id: str) -> dict[str, tuple[str, int]]:
+        """The queries that found a document among their first results: its best chunk and rank.
+
+        The database looks for the id; only rows that have it are read.
+        """
+        table = eval_query_results
+        wanted = (
+            select(table.c.query_id, table.c.result_json)
+            .where(table.c.run_id == run_id)
+            .where(table.c.result_json.contains(f'"{doc_id}', autoescape=True))
+            .order_by(table.c.place)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(wanted).all()
+        found: dict[str, tuple[str, int]] = {}
+        for row in rows:
+            outcome = run_rows.outcome(row.query_id, row.result_json)
+            for rank, one in enumerate(outcome.results, 1):
+                if doc_id in (one.doc_id, one.chunk_id):
+                    found[row.query_id] = (one.chunk_id, rank)
+                    break
+        return found
+
     def test_set(self, ref: str) -> TestSet:
         """The queries and judgments that the run was made with."""
         with self._engine.connect() as connection:

@@ -129,6 +129,9 @@ def _keeps_everything(store: RunStore, again: Callable[[], RunStore]) -> None:
     assert other.run("run-full") == finished
     assert other.outcomes("run-full") == (FULL, FAILED, PLAIN)
     assert other.answered("run-full") == {"q1", "q2", "q3"}
+    assert other.naming("run-full", "d9") == {"q1": ("d9:chunk_4", 2)}
+    assert other.naming("run-full", "d2") == {"q3": ("d2", 2)}
+    assert other.naming("run-full", "d") == {}, "an id is a whole word"
     assert other.test_set("run-full") == TEST_SET
     assert other.test_set("run-full").checksum == TEST_SET.checksum
     store.begin(contract_run("run-implied"), TEST_SET)

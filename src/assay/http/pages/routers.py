@@ -7,7 +7,9 @@ from fastapi import APIRouter
 from assay.http.pages import (
     ab,
     annotate,
+    claims,
     compare,
+    documents,
     evaluate,
     gate,
     jobs,
@@ -27,6 +29,7 @@ PAGES: tuple[APIRouter, ...] = (
     session.router,
     search.router,
     saving.router,
+    documents.router,
     runs.router,
     evaluate.router,
     jobs.router,
@@ -38,4 +41,5 @@ PAGES: tuple[APIRouter, ...] = (
     gate.router,
     testsets.router,
     annotate.router,
+    claims.router,
 )

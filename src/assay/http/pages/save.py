@@ -16,7 +16,7 @@ from assay.errors import InputError
 from assay.http.pages.page import Evaluator, Reader, ServiceOf, form_of, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import read_pane
-from assay.model.document import check_id
+from assay.model.document import check_doc_id, check_id
 from assay.model.testset import GoldenQuery, Judgment
 from assay.plural import counted
 from assay.search.request import SEARCH_OPTIONS
@@ -80,7 +80,7 @@ async def configuration(name: str, service: ServiceOf, caller: Reader) -> Respon
 def _query(fields: dict[str, str]) -> GoldenQuery:
     text = " ".join(fields.get("q", "").split())
     judgments = [
-        Judgment(check_id(name.removeprefix(GRADE), "chunk"), _grade(value))
+        Judgment(check_doc_id(name.removeprefix(GRADE), "chunk"), _grade(value))
         for name, value in fields.items()
         if name.startswith(GRADE) and value
     ]
