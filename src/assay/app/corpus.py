@@ -66,11 +66,17 @@ class DocumentsWritten:
     lacking: str = ""
 
 
-def list_documents(workspace: Workspace, *, limit: int = 50, offset: int = 0) -> DocumentPage:
-    """A page of the documents in the order of their ids."""
+def list_documents(
+    workspace: Workspace, *, limit: int = 50, offset: int = 0, text: str = ""
+) -> DocumentPage:
+    """A page of the documents in the order of their ids.
+
+    With ``text``, only those with each of its words in their id or title.
+    """
     workspace.require()
-    rows = workspace.store.inventory.documents(limit=limit, offset=offset)
-    return DocumentPage(workspace.store.counts()["documents"], rows)
+    inventory = workspace.store.inventory
+    rows = inventory.documents(limit=limit, offset=offset, text=text)
+    return DocumentPage(inventory.count(text), rows)
 
 
 def document(workspace: Workspace, doc_id: str) -> StoredDocument:

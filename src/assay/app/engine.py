@@ -26,10 +26,16 @@ if TYPE_CHECKING:
     from assay.index.writer import Encoders
     from assay.model.answers import Answerer
     from assay.model.document import ChunkLabels, KeyedChunk
-    from assay.model.judges import Judge
+    from assay.model.judges import GivenJudge, Judge
     from assay.model.query import Component
     from assay.model.system import System
-    from assay.model.vectors import DenseEncoder, Entailment, Reranker, SparseEncoder
+    from assay.model.vectors import (
+        DenseEncoder,
+        Entailment,
+        Reranker,
+        SearchEncoder,
+        SparseEncoder,
+    )
     from assay.opensearch.cluster import Cluster
     from assay.search.own_components import IndexedChunks
     from assay.search.searcher import Searcher
@@ -62,6 +68,8 @@ def model_shelf(settings: Settings) -> Shelf:
 
 CONFIGURED = "configured"
 """The judge that the settings name."""
+GRADED_ANSWERS = 30
+"""Answers of a judged run that are drawn for people, where nobody says how many."""
 
 
 def model_name(settings: Settings, role: Signal, made: Mapping[str, str]) -> str | None:
@@ -311,20 +319,23 @@ def open_answerer(workspace: Workspace) -> Answerer:
     )
 
 
-def open_judge(workspace: Workspace, spec: str) -> Judge:
-    """A judge by its name, whose opinions are kept in the workspace."""
+def open_judge(workspace: Workspace, judge: str | GivenJudge) -> Judge:
+    """A judge whose opinions are kept in the workspace."""
     from assay.judges.kept import KeptJudge
 
-    return KeptJudge(judge_named(workspace.settings, spec), workspace.opinions)
+    return KeptJudge(judge_of(workspace.settings, judge), workspace.opinions)
 
 
-def judge_named(settings: Settings, spec: str) -> Judge:
-    """A judge by its name; nothing that it says is kept."""
+def judge_of(settings: Settings, judge: str | GivenJudge) -> Judge:
+    """The judge that a name, a function or an object means; nothing that it says is kept."""
     from assay.judges import judges
 
+    if not isinstance(judge, str):
+        return judges.given_judge(judge, settings.judge_seconds)
     return judges.open_judge(
-        settings.judge if spec == CONFIGURED else spec,
-        entailment_model=lambda: _entailment(settings),
+        settings.judge if judge == CONFIGURED else judge,
+        entailment_model=lambda: shipped_entailment(settings),
+        relevance_model=lambda: shipped_encoder(settings),
         model=settings.judge_model,
         key_variable=settings.judge_key_variable,
         seconds=settings.judge_seconds,
@@ -333,11 +344,22 @@ def judge_named(settings: Settings, spec: str) -> Judge:
     )
 
 
-def _entailment(settings: Settings) -> Entailment:
+def shipped_entailment(settings: Settings) -> Entailment:
+    """The model that says whether passages support statements."""
     from assay.encode.catalog import DEFAULTS
     from assay.encode.encoders import open_entailment
 
     return open_entailment(DEFAULTS["entailment"], model_shelf(settings), threads=settings.threads)
+
+
+def shipped_encoder(settings: Settings) -> SearchEncoder:
+    """The encoder that thresholds of relevance were made for, whichever one the index has."""
+    from assay.encode.catalog import DEFAULTS
+    from assay.encode.encoders import open_hybrid
+
+    found = open_hybrid(DEFAULTS["dense"], model_shelf(settings), threads=settings.threads)
+    assert found is not None
+    return found
 
 
 # Index and cluster

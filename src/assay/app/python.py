@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar
 
+from assay.app.engine import judge_of
 from assay.app.layout import Layout
 from assay.evaluation import evaluate as evaluation
-from assay.model.judges import Judge
 from assay.model.testset import TestSet
 from assay.settings import configure
 from assay.testsets import load
@@ -58,23 +58,10 @@ def _with_names(evaluate: Callable[P, R]) -> Callable[P, R]:
             if test_set.held_out is not None and given.arguments.get("part") is None:
                 given.arguments["part"] = "evaluation"  # who names a set does not mean all of it
         if (judge := given.arguments.get("judge")) is not None:
-            given.arguments["judge"] = _judge(judge)
+            given.arguments["judge"] = judge_of(configure(), judge)
         return evaluate(*given.args, **given.kwargs)
 
     return resolved
-
-
-def _judge(given: Any) -> Judge:
-    """The judge that a name or a function means."""
-    if isinstance(given, str):
-        from assay.app.engine import judge_named
-
-        return judge_named(configure(), given)
-    if hasattr(given, "judge"):
-        return cast("Judge", given)
-    from assay.judges.custom import CallableJudge
-
-    return CallableJudge(given)
 
 
 evaluate = _with_names(evaluation.evaluate)

@@ -1,9 +1,9 @@
 """Which loops run as compiled code, where there is any?
 
 ``kernels.c`` holds the innermost loops of scoring (``hits/kernels.py``) and of search
-(``index/words.py``, ``index/sparse.py``, ``index/top.py``). A wheel for a platform brings them
-compiled, and an installation from source compiles them where it finds a C compiler. Everywhere else
-array operations do the same, more slowly (design/008). A call lets other threads go on meanwhile.
+(``index/postings.py``, ``words.py``, ``sparse.py`` and ``top.py``). A wheel for a platform brings
+them compiled, and an installation from source compiles them where it finds a C compiler. Everywhere
+else array operations do the same, more slowly (design/008). A call lets other threads go on.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 LIBRARY = Path(__file__).with_name("_kernels.so")
-FORM = 5  # of kernels.c: another one was compiled from another source
+FORM = 6  # of kernels.c: another one was compiled from another source
 
 _WHOLE, _REAL, _PLACE = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
@@ -34,18 +34,16 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         ctypes.c_int32,
         [_PLACE, _WHOLE, _PLACE, _PLACE, _WHOLE, _PLACE, _PLACE, _WHOLE, _PLACE, _WHOLE],
     ),
+    "assay_place_terms": (None, [_PLACE, _PLACE, _WHOLE, _PLACE, _WHOLE]),
     "assay_find_terms": (
         None,
-        [_PLACE, _PLACE, _WHOLE, ctypes.c_char_p, _PLACE, _WHOLE, _PLACE],
+        [_PLACE, _WHOLE, ctypes.c_char_p, _PLACE, _WHOLE, _PLACE],
     ),
-    "assay_add_words": (
-        ctypes.c_int32,
-        [
-            *[_PLACE, _WHOLE, _PLACE, _PLACE, _WHOLE, _PLACE, _WHOLE],
-            *[_PLACE, _PLACE, _PLACE, _WHOLE, _PLACE, _WHOLE],
-        ],
+    "assay_best_by_terms": (
+        _WHOLE,
+        [_PLACE, _WHOLE, *[_PLACE] * 3, _WHOLE, _PLACE, _WHOLE, *[_PLACE] * 4, _WHOLE],
     ),
-    "assay_best": (_WHOLE, [_PLACE, _WHOLE, _WHOLE, _REAL, _PLACE, _PLACE, _WHOLE]),
+    "assay_best": (_WHOLE, [_PLACE, _WHOLE, _WHOLE, _REAL, *[_PLACE] * 3, _WHOLE]),
 }
 
 

@@ -13,7 +13,7 @@
 #error "numbers would be rounded twice here; without this library they are not"
 #endif
 
-#define FORM 5         /* raised with every change of a signature or of what it means */
+#define FORM 6         /* raised with every change of a signature or of what it means */
 #define COLUMNS 6
 #define SPREAD UINT64_C(0x9E3779B97F4A7C15)
 #define EXACT (UINT64_C(1) << 53)
@@ -22,6 +22,7 @@
 #define WIDE 8         /* places for each of few rows; a hash seldom meets another then */
 #define NARROW 2       /* and for each of many */
 #define CROWDED 64     /* looks for one hash: more of them are no accident */
+#define CHUNK 64       /* scores that are compared at once */
 #define SHORT 8        /* rows that are sorted by moving them one by one */
 #define MOST_DIGITS 9  /* of a grade */
 #define EACH UINT64_C(0x0101010101010101)
@@ -427,64 +428,147 @@ static void sink(float *heap, int64_t size, float score) {
     heap[at] = score;
 }
 
+/* The best so far: a heap of the k largest scores, and the rows that may be among them. */
+typedef struct {
+    float *heap;
+    int64_t k;
+    float floor;
+    int64_t *rows;
+    float *scores;
+    int64_t found, room;
+} Best;
+
+/* Forget the rows that are below the k-th score by now. */
+static void thin_out(Best *best) {
+    int64_t kept = 0;
+    for (int64_t at = 0; at < best->found; at++) {
+        if (best->scores[at] < best->heap[0]) continue;
+        best->rows[kept] = best->rows[at];
+        best->scores[kept++] = best->scores[at];
+    }
+    best->found = kept;
+}
+
+/* Add what is among the best of these rows, the first of which has this number; 1 where there is
+   not room enough. Most rows are passed over CHUNK at a time, by comparisons without a branch. */
+static int add_best(Best *best, const float *scores, int64_t size, int64_t first) {
+    for (int64_t from = 0; from < size; from += CHUNK) {
+        int64_t until = from + CHUNK < size ? from + CHUNK : size;
+        float least = best->heap[0], floor = best->floor;
+        int any = until - from < CHUNK;
+        if (!any)
+            for (int64_t at = 0; at < CHUNK; at++)
+                any |= (scores[from + at] >= least) & (scores[from + at] > floor);
+        if (!any) continue;
+        for (int64_t row = from; row < until; row++) {
+            float score = scores[row];
+            if (score < best->heap[0] || !(score > best->floor)) continue;
+            if (score > best->heap[0]) sink(best->heap, best->k, score);
+            if (best->found == best->room) thin_out(best);
+            if (best->found == best->room) return 1;
+            best->rows[best->found] = first + row;
+            best->scores[best->found++] = score;
+        }
+    }
+    return 0;
+}
+
 /* The rows of the k largest scores above the floor, ascending, with all that tie with the last.
 
    Their number, or -1 where there is not room enough for them. The heap has room for k. */
 int64_t assay_best(const float *scores, int64_t size, int64_t k, float floor, float *heap,
-                   int64_t *rows, int64_t room) {
+                   int64_t *rows, float *kept, int64_t room) {
+    Best best = {heap, k, floor, rows, kept, 0, room};
     for (int64_t at = 0; at < k; at++) heap[at] = floor;
-    for (int64_t row = 0; row < size; row++)
-        if (scores[row] > heap[0]) sink(heap, k, scores[row]);
-    int64_t found = 0;
-    for (int64_t row = 0; row < size; row++) {
-        if (scores[row] < heap[0] || !(scores[row] > floor)) continue;
-        if (found == room) return -1;
-        rows[found++] = row;
-    }
-    return found;
+    if (add_best(&best, scores, size, 0)) return -1;
+    thin_out(&best);
+    return best.found;
 }
 
-/* The number of each wanted term among the sorted terms of a block, -1 where it is not there. Term
-   t lies between ends[t] and ends[t + 1] of the text; what is wanted ends where its end says. */
-void assay_find_terms(const uint8_t *text, const uint32_t *ends, int64_t count,
-                      const uint8_t *wanted, const uint32_t *wanted_ends, int64_t many,
-                      int32_t *found) {
-    uint32_t begin = 0;
-    for (int64_t at = 0; at < many; begin = wanted_ends[at++]) {
-        const uint8_t *key = wanted + begin;
-        uint32_t length = wanted_ends[at] - begin;
-        int64_t low = 0, high = count;
-        found[at] = -1;
-        while (low < high) {
-            int64_t middle = (low + high) / 2;
-            uint32_t other = ends[middle + 1] - ends[middle];
-            int order = memcmp(text + ends[middle], key, other < length ? other : length);
-            if (order == 0) order = (other > length) - (other < length);
-            if (order == 0) {
-                found[at] = (int32_t)middle;
+static uint64_t spread(const uint8_t *text, uint32_t length) {
+    uint64_t hash = length;
+    for (uint32_t at = 0; at < length; at++) hash = (hash ^ text[at]) * SPREAD;
+    return hash ^ hash >> 29;
+}
+
+/* The sorted terms of a block: term t lies between ends[t] and ends[t + 1] of the text. A term has
+   its place in a table by its hash: its number from 1 on in as many bits as the largest takes, and
+   above them a part of the hash, so that others are seldom looked at. */
+typedef struct {
+    const uint8_t *text;
+    const uint32_t *ends;
+    int64_t count;
+    const uint32_t *places;
+    int64_t bits;
+} Terms;
+
+static uint32_t mask_of(int64_t count) {
+    uint32_t mask = 1;
+    while (mask < (uint64_t)count) mask = mask << 1 | 1;
+    return mask;
+}
+
+/* Give every term its place in a table of 2 ** bits, which is empty and at most half full then. */
+void assay_place_terms(const uint8_t *text, const uint32_t *ends, int64_t count, uint32_t *places,
+                       int64_t bits) {
+    uint32_t mask = mask_of(count), last = (uint32_t)((UINT64_C(1) << bits) - 1);
+    for (int64_t term = 0; term < count; term++) {
+        uint64_t hash = spread(text + ends[term], ends[term + 1] - ends[term]);
+        uint32_t place = (uint32_t)(hash * SPREAD >> (64 - bits));
+        while (places[place]) place = (place + 1) & last;
+        places[place] = ((uint32_t)hash & ~mask) | (uint32_t)(term + 1);
+    }
+}
+
+/* The number of each wanted term in each block, -1 where it is not there; block by block. What is
+   wanted ends where its end says. */
+void assay_find_terms(const Terms *blocks, int64_t size, const uint8_t *wanted,
+                      const uint32_t *wanted_ends, int64_t many, int32_t *found) {
+    for (const Terms *block = blocks; block < blocks + size; block++) {
+        uint32_t begin = 0, mask = mask_of(block->count);
+        uint32_t last = (uint32_t)((UINT64_C(1) << block->bits) - 1);
+        for (int64_t at = 0; at < many; begin = wanted_ends[at++]) {
+            const uint8_t *key = wanted + begin;
+            uint32_t length = wanted_ends[at] - begin;
+            uint64_t hash = spread(key, length);
+            uint32_t place = (uint32_t)(hash * SPREAD >> (64 - block->bits));
+            *found = -1;
+            for (uint32_t here; (here = block->places[place]); place = (place + 1) & last) {
+                uint32_t term = (here & mask) - 1;
+                if (((uint32_t)hash ^ here) & ~mask) continue;
+                if (block->ends[term + 1] - block->ends[term] != length) continue;
+                if (memcmp(block->text + block->ends[term], key, length)) continue;
+                *found = (int32_t)term;
                 break;
             }
-            if (order < 0)
-                low = middle + 1;
-            else
-                high = middle;
+            found++;
         }
     }
 }
 
-/* Add to each row's score what it has of a query's words: the postings of each term name a row and
-   a value of the term's field, which counts by the factor of the term; one after the other. Terms
-   below zero are not there. 1 where anything is outside: then the scores mean nothing. */
-int32_t assay_add_words(const int64_t *starts, int64_t columns, const uint16_t *rows,
-                        const uint16_t *codes, int64_t postings, const float *values, int64_t width,
-                        const int32_t *fields, const int32_t *terms, const float *factors,
-                        int64_t count, float *scores, int64_t size) {
-    for (int64_t at = 0; at < count; at++) {
+/* The postings of a block: those of a term stand between two of the starts, each a row and the
+   number of a value; there is a list of ``width`` values for each field. */
+typedef struct {
+    const int64_t *starts;
+    int64_t columns;
+    const uint16_t *rows, *codes;
+    int64_t postings;
+    const float *values;
+    int64_t width, size;
+} Postings;
+
+/* Add to each row's score the values of its terms, each times the factor of the term, one after the
+   other. Terms below zero are not there. 1 where anything is outside: the scores mean nothing. */
+static int add_terms(const Postings *block, const int32_t *fields, const int32_t *terms,
+                     const float *factors, int64_t many, float *scores) {
+    const uint16_t *rows = block->rows, *codes = block->codes;
+    uint32_t size = (uint32_t)block->size, width = (uint32_t)block->width;
+    for (int64_t at = 0; at < many; at++) {
         if (terms[at] < 0) continue;
-        if (terms[at] >= columns) return 1;
-        int64_t place = starts[terms[at]], end = starts[terms[at] + 1];
-        if (place < 0 || end > postings) return 1;
-        const float *value = values + fields[at] * width;
+        if (terms[at] >= block->columns) return 1;
+        int64_t place = block->starts[terms[at]], end = block->starts[terms[at] + 1];
+        if (place < 0 || end > block->postings) return 1;
+        const float *value = block->values + fields[at] * block->width;
         float factor = factors[at];
         for (; place < end; place++) {
             if (rows[place] >= size || codes[place] >= width) return 1;
@@ -492,4 +576,31 @@ int32_t assay_add_words(const int64_t *starts, int64_t columns, const uint16_t *
         }
     }
     return 0;
+}
+
+/* The rows with the k largest scores above zero, ascending, with all that tie with the last, and
+   their scores. Rows are numbered through all blocks, whose terms stand one block after the other;
+   a block with a mask gives only rows whose mask is not zero. There is room for the scores of the
+   largest block, and for k in the heap. The number of rows; -1 where there is not room enough for
+   them, -2 where anything is outside of a block. */
+int64_t assay_best_by_terms(const Postings *blocks, int64_t size, const int32_t *fields,
+                            const int32_t *terms, const float *factors, int64_t many,
+                            const uint8_t *const *masks, int64_t k, float *scores, float *heap,
+                            int64_t *rows, float *kept, int64_t room) {
+    Best best = {heap, k, 0, rows, kept, 0, room};
+    int64_t first = 0;
+    for (int64_t at = 0; at < k; at++) heap[at] = 0;
+    for (int64_t at = 0; at < size; at++, terms += many) {
+        const Postings *block = blocks + at;
+        const uint8_t *mask = masks[at];
+        memset(scores, 0, (size_t)block->size * sizeof *scores);
+        if (add_terms(block, fields, terms, factors, many, scores)) return -2;
+        if (mask)
+            for (int64_t row = 0; row < block->size; row++)
+                scores[row] = mask[row] ? scores[row] : 0;
+        if (add_best(&best, scores, block->size, first)) return -1;
+        first += block->size;
+    }
+    thin_out(&best);
+    return best.found;
 }

@@ -37,11 +37,11 @@ from assay.analysis.query import (
 from assay.analysis.words import analyse
 from assay.cache import Cache
 from assay.index.columns import Columns
-from assay.index.top import best_rows
-from assay.index.words import Block, Floats, Ordinals, Wanted, open_words, write_words
+from assay.index.postings import Floats, Ordinals, Postings
+from assay.index.words import Block, Dictionary, Wanted, open_words, write_words
 from assay.model.arrays import BoolArray, IntArray
 from assay.model.document import Chunk
-from assay.model.query import Filters, Hit, best_hits
+from assay.model.query import Filters, Hit, best_hits, hits_of
 
 NAME = "bm25"
 WORDS = 4  # how words are cut and stored; up to 3 another library kept them
@@ -116,6 +116,10 @@ class Bm25:
             totals += one.block.totals(one.alive)
         averages = np.maximum(totals, 1) / max(1, self._size)
         self._values = [one.block.values(averages, K1, B) for one in parts]
+        self._dictionary = Dictionary([one.block for one in parts])
+        self._postings = Postings(
+            [one.block.postings(values) for one, values in zip(parts, self._values, strict=True)]
+        )
         self._having: Cache[str, IntArray] = Cache(limits.MAX_CACHED_WORDS)
         self._frequency: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
 
@@ -125,30 +129,25 @@ class Bm25:
         if not asked.weights or k < 1:
             return []
         wanted = Wanted(asked.weights)
-        places = [one.block.find(wanted) for one in self._parts]
+        places = self._dictionary.find(wanted)
         factors = self._factors(wanted, places, [*asked.weights.values()])
         allowed = self._allowed(filters or EVERYTHING)
+        masks = [_both(one.of(allowed), self._meeting(one, asked)) for one in self._parts]
         hits: list[Hit] = []
-        for one, found, values in zip(self._parts, places, self._values, strict=True):
-            scores = one.block.scores(wanted, found, factors, values)
-            mask = _both(one.of(allowed), self._meeting(one, asked))
-            if mask is not None:
-                scores *= mask  # as if they had none of the words
-            rows = best_rows(scores, k, floor=0.0)
-            ids = map(one.chunk_ids.__getitem__, rows.tolist())
-            hits += map(Hit, one.keys[rows].tolist(), ids, scores[rows].tolist())
+        for found in self._postings.best(wanted.fields, places, factors, masks, k):
+            one = self._parts[found.block]
+            ids = map(one.chunk_ids.__getitem__, found.rows.tolist())
+            hits += hits_of(one.keys[found.rows].tolist(), ids, found.scores.tolist())
         return best_hits(hits, k)
 
-    def _factors(
-        self, wanted: Wanted, places: Sequence[Ordinals], weights: Sequence[float]
-    ) -> Floats:
+    def _factors(self, wanted: Wanted, places: Ordinals, weights: Sequence[float]) -> Floats:
         """What a term of these weights counts before its value in a row."""
         df = self._counted(wanted, places)
         idf = np.log1p((self._size - df + 0.5) / (df + 0.5))
         found: Floats = (np.array(weights) * idf * (K1 + 1)).astype(np.float32)
         return found
 
-    def _counted(self, wanted: Wanted, places: Sequence[Ordinals]) -> IntArray:
+    def _counted(self, wanted: Wanted, places: Ordinals) -> IntArray:
         """The number of chunks that have each term."""
         df = np.zeros(len(wanted), dtype=np.int64)
         for one, found in zip(self._parts, places, strict=True):
@@ -160,7 +159,7 @@ class Bm25:
         found: dict[int, dict[str, float]] = {key: {} for key in keys}
         weights = self._asked(query).weights
         wanted = Wanted(weights)
-        places = [one.block.find(wanted) for one in self._parts]
+        places = self._dictionary.find(wanted)
         factors = self._factors(wanted, places, [*weights.values()]).tolist()
         for one, ordinals, values in zip(self._parts, places, self._values, strict=True):
             for row in np.flatnonzero(np.isin(one.keys, [*keys])).tolist():
@@ -209,7 +208,7 @@ class Bm25:
         """How many chunks have each term, also as a part of a name."""
         fields = (BODY, FORMS, IDS)
         wanted = Wanted((field, term) for term in terms for field in fields)
-        df = self._counted(wanted, [one.block.find(wanted) for one in self._parts])
+        df = self._counted(wanted, self._dictionary.find(wanted))
         most = df.reshape(len(terms), len(fields)).max(axis=1, initial=0)
         return dict(zip(terms, most.tolist(), strict=True))
 
@@ -223,7 +222,7 @@ class Bm25:
 
     def _count(self, field: str, term: str) -> int:
         wanted = Wanted([(field, term)])
-        return int(self._counted(wanted, [one.block.find(wanted) for one in self._parts])[0])
+        return int(self._counted(wanted, self._dictionary.find(wanted))[0])
 
     def _beginning(self, field: str, start: str) -> Iterable[tuple[str, int]]:
         found: defaultdict[str, int] = defaultdict(int)

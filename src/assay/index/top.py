@@ -26,9 +26,10 @@ def _compiled(scores: NDArray[Any], k: int, floor: float) -> NDArray[np.int64] |
         return None
     heap = np.empty(min(k, len(scores) + 1), dtype=np.float32)
     rows = np.empty(min(len(scores), 2 * k + TIES), dtype=np.int64)
+    kept = np.empty(len(rows), dtype=np.float32)
     count = library.assay_best(
         scores.ctypes.data, len(scores), len(heap), floor,
-        heap.ctypes.data, rows.ctypes.data, len(rows),
+        heap.ctypes.data, rows.ctypes.data, kept.ctypes.data, len(rows),
     )  # fmt: skip
     return None if count < 0 else rows[:count]
 

@@ -1,10 +1,10 @@
 """Which words do the rows of a segment have, where, and how often?
 
-Postings by term, in blocks of at most 65,536 rows, so that a row takes two bytes and the scores of
-a block stay in the processor's cache. A term is a field and a word; the terms of a block are
-sorted, so that those with a common beginning are neighbours. Each posting has a row and the number
-of a pair: how often the word is there, and how long the field is. BM25 gives every such pair one
-value, so a query adds up values that it looks up, exactly (``index/bm25.py``).
+Postings by term (``index/postings.py``). A term is a field and a word; the terms of a block are
+sorted, so that those with a common beginning are neighbours, and a table of their hashes, made when
+it is first needed, finds single ones. Each posting has a row and the number of a pair: how often
+the word is there, and how long the field is. BM25 gives every such pair one value, so a query adds
+up values that it looks up, exactly (``index/bm25.py``).
 
 Lengths are rounded as Lucene rounds them, so that a cluster gives the same scores. Arrays are
 memory-mapped: opening costs little, and processes share memory.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import bisect
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,13 +26,12 @@ from numpy.typing import NDArray
 from assay import compiled
 from assay.analysis.query import BODY, FIELDS, NAMES, TITLE
 from assay.errors import CorruptError, LimitError
+from assay.index.postings import BLOCK_ROWS, REBUILD, BlockPostings, Floats, Ordinals
 from assay.model.arrays import BoolArray, IntArray
 
-BLOCK_ROWS = 1 << 16
 POSITIONED = (BODY, TITLE, NAMES)  # fields whose words may be asked for as phrases
 NARROW_CODES = 1 << 16  # up to so many pairs of count and length take two bytes
 MOST_BYTES = 2**32 - 1  # of the terms of a block
-REBUILD = "assay index check names what is wrong, assay index rebuild builds it again"
 _NUMBERS = {field: number for number, field in enumerate(FIELDS)}
 _MARKS = {field: bytes([number]) for field, number in _NUMBERS.items()}
 _FLAGS = 1 << 24  # up to so many pairs of count and length are told apart by a table
@@ -40,8 +40,6 @@ Term: TypeAlias = tuple[str, str]
 """A field, and a word in it."""
 Cut: TypeAlias = Mapping[str, Sequence[str]]
 """The words of a row, by field."""
-Ordinals: TypeAlias = NDArray[np.int32]
-Floats: TypeAlias = NDArray[np.float32]
 
 
 def _rounded_lengths() -> IntArray:
@@ -178,6 +176,10 @@ def _addresses(*arrays: NDArray[Any]) -> tuple[int, ...]:
     return tuple(one.ctypes.data for one in arrays)
 
 
+def _bits(table: NDArray[Any]) -> int:
+    return len(table).bit_length() - 1
+
+
 def _path(folder: Path, number: int, name: str) -> Path:
     return folder / f"words-{number}.{name}.npy"
 
@@ -206,27 +208,37 @@ class Block:
         self._times, self._rounded = mapped("pairs")
         self._lengths, self._totals = mapped("lengths"), mapped("totals")
         self._position_starts, self._positions = mapped("position_starts"), mapped("positions")
-        self._plain = self._codes.dtype == np.uint16
-        # where they lie in memory: asking an array for it takes longer than a short search
-        self._dictionary = (*_addresses(self._terms, self._ends), len(self._ends) - 1)
-        self._postings = (
-            *(*_addresses(self._starts), len(self._starts) - 1),
-            *(*_addresses(self._rows, self._codes), len(self._rows)),
-        )
         if self._lengths.shape != (len(FIELDS), rows) or len(self._codes) != len(self._rows):
             raise CorruptError(f"{folder} has words of other rows", hint=REBUILD)
 
     def find(self, wanted: Wanted) -> Ordinals:
         """The number of each term here; -1 for one that no row has."""
-        found = np.empty(len(wanted), dtype=np.int32)
-        library = compiled.library()
-        if library is None:
-            found[:] = [self._find(key) for key in wanted.keys]
-            return found
-        library.assay_find_terms(
-            *self._dictionary, wanted.text, wanted.ends.ctypes.data, len(wanted), found.ctypes.data
+        found: Ordinals = self._alone.find(wanted)[0]
+        return found
+
+    @cached_property
+    def _alone(self) -> Dictionary:
+        return Dictionary([self])
+
+    @cached_property
+    def _places(self) -> NDArray[np.uint32]:
+        """The places of terms by their hashes, at most half of them taken."""
+        count = len(self._ends) - 1
+        found = np.zeros(2 << count.bit_length(), dtype=np.uint32)
+        compiled.library().assay_place_terms(
+            *_addresses(self._terms, self._ends), count, found.ctypes.data, _bits(found)
         )
         return found
+
+    @property
+    def described(self) -> tuple[int, ...]:
+        """The terms as the compiled code sees them."""
+        text, ends, places = _addresses(self._terms, self._ends, self._places)
+        return text, ends, len(self._ends) - 1, places, _bits(self._places)
+
+    def find_by_halving(self, wanted: Wanted) -> list[int]:
+        """The same as ``find``, without compiled code."""
+        return [self._find(key) for key in wanted.keys]
 
     def _find(self, key: bytes) -> int:
         at = self._place(key)
@@ -273,13 +285,13 @@ class Block:
             common &= here
         begins: NDArray[Any] | None = None
         for after, ordinal in enumerate(ordinals):
-            rows, positions = self._places(ordinal)
+            rows, positions = self._positions_of(ordinal)
             kept = common[rows] & (positions >= after)
             places = (rows[kept].astype(np.int64) << 32) + positions[kept] - after
             begins = places if begins is None else np.intersect1d(begins, places)
         return np.unique(np.zeros(0) if begins is None else begins >> 32)
 
-    def _places(self, ordinal: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _positions_of(self, ordinal: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Row and position of each time that a term is there."""
         part = slice(self._starts[ordinal], self._starts[ordinal + 1])
         rows = np.repeat(self._rows[part], self._times[self._codes[part]])
@@ -301,24 +313,9 @@ class Block:
         )
         return found
 
-    def scores(self, wanted: Wanted, found: Ordinals, factors: Floats, values: Floats) -> Floats:
-        """What the terms add to the score of every row, summed in their order."""
-        scores = np.zeros(self.size, dtype=np.float32)
-        if (library := compiled.library()) is not None and self._plain:
-            outside = library.assay_add_words(
-                *self._postings, values.ctypes.data, values.shape[1], wanted.fields.ctypes.data,
-                found.ctypes.data, factors.ctypes.data, len(found),
-                scores.ctypes.data, len(scores),
-            )  # fmt: skip
-            if outside:
-                raise CorruptError(f"{self._folder} has postings beyond its end", hint=REBUILD)
-            return scores
-        each = zip(wanted.fields.tolist(), found.tolist(), factors, strict=True)
-        for field, ordinal, factor in each:
-            if ordinal >= 0:
-                part = slice(self._starts[ordinal], self._starts[ordinal + 1])
-                scores[self._rows[part]] += values[field][self._codes[part]] * factor
-        return scores
+    def postings(self, values: Floats) -> BlockPostings:
+        """The postings with a value for each pair, by field."""
+        return BlockPostings(self._folder, self.size, self._starts, self._rows, self._codes, values)
 
     def share(self, ordinal: int, row: int, values: Floats) -> float:
         """The value that a term has in a row; 0 where the row does not have it."""
@@ -327,3 +324,27 @@ class Block:
         if at == len(rows) or rows[at] != row:
             return 0.0
         return float(values[self._codes[self._starts[ordinal] + at]])
+
+
+class Dictionary:
+    """The terms of several blocks."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._blocks = blocks
+
+    @cached_property
+    def _table(self) -> IntArray:
+        return np.array([one.described for one in self._blocks], dtype=np.int64)
+
+    def find(self, wanted: Wanted) -> Ordinals:
+        """The number of each term in each block, a row for each; -1 where it is not there."""
+        found = np.empty((len(self._blocks), len(wanted)), dtype=np.int32)
+        library = compiled.library()
+        if library is None:
+            found[:] = [one.find_by_halving(wanted) for one in self._blocks]
+        else:
+            library.assay_find_terms(
+                self._table.ctypes.data, len(self._blocks), wanted.text, wanted.ends.ctypes.data,
+                len(wanted), found.ctypes.data,
+            )  # fmt: skip
+        return found

@@ -137,6 +137,20 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """What people read instead of the id of a document or chunk: its title and how it begins.
+
+    ``text`` is empty for a chunk that has been replaced since.
+    """
+
+    doc_id: str
+    title: str
+    text: str
+    section_label: str = ""
+    is_table: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkLabels:
     """What a chunk is about, without its text; ``names`` are its document's (``names.py``)."""
 
