@@ -8,7 +8,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from assay.errors import AssayError, DuplicateError, FormatError, InputError
+from assay.errors import DuplicateError, FormatError, InputError
 from assay.ingest import detect, read_documents, tabular
 from assay.ingest.watch import Columns, Progress
 from assay.model.document import Document
@@ -227,21 +227,3 @@ def test_broken_parquet_is_refused(tmp_path: Path) -> None:
     assert detect(path) == "table"
     with pytest.raises(FormatError, match="not parquet"):
         read(path)
-
-
-def test_a_panic_of_the_library_is_told_in_our_words(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    frame = polars.DataFrame({"id": ["a", "b"], "text": ["x y", "z"], "n": [1, None]})
-    path = tmp_path / "rows.parquet"
-    frame.write_parquet(path)
-    sound = path.read_bytes()
-    panics = 0
-    for at in range(len(sound) - 300, len(sound)):
-        path.write_bytes(sound[:at] + bytes([sound[at] ^ 0xFF]) + sound[at + 1 :])
-        try:
-            list(read_documents(path))
-        except AssayError as problem:
-            panics += "unwrap" in str(problem)
-    assert panics, "the library no longer panics: without_panic_text can go"
-    assert "panicked" not in capfd.readouterr().err
