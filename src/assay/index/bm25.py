@@ -141,6 +141,12 @@ class Bm25:
             hits += hits_of(one.keys[found.rows].tolist(), ids, found.scores.tolist())
         return best_hits(hits, k)
 
+    def search_many(
+        self, queries: Sequence[str], k: int, filters: Filters | None = None
+    ) -> list[list[Hit]]:
+        """The same for each query."""
+        return [self.search(query, k, filters) for query in queries]
+
     def _factors(self, wanted: Wanted, places: Ordinals, weights: Sequence[float]) -> Floats:
         """What a term of these weights counts before its value in a row."""
         df = self._counted(wanted, places)
