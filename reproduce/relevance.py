@@ -125,7 +125,7 @@ def main() -> None:
             said = opinions(spec, pool)
             kappas = "{:.3f}, {:.3f}".format(*agreement(pool, said))
             for measure in MEASURES:
-                cells = "" if len(pool.texts) <= LABELS else saved(measure, pool, said)
+                cells = "— | — | — | —" if len(pool.texts) <= LABELS else saved(measure, pool, said)
                 print(f"| {title} ({len(pool.texts)}) | {spec} | {measure}@{DEPTH} | {kappas} "
                       f"| {cells} |", flush=True)  # fmt: skip
 
