@@ -27,7 +27,7 @@ SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class JudgedUse:
-    """A query of a test set for which the document, or chunks of it, were judged; the best grade."""
+    """A query for which the document or chunks of it were judged; ``grade`` is the best."""
 
     test_set: str
     query_id: str

@@ -56,7 +56,7 @@ async def documents_page(request: Request, service: ServiceOf, caller: Reader) -
     )
 
 
-@router.get("/documents/choices")
+@router.get("/ui/documents")
 async def choices(request: Request, service: ServiceOf, caller: Reader) -> Response:
     """The first documents with some words, to choose from while one types."""
     del caller
@@ -66,7 +66,18 @@ async def choices(request: Request, service: ServiceOf, caller: Reader) -> Respo
     return page(request, "ui/documents.html", block="choices", found=found, text=text)
 
 
-@router.get("/documents/{doc_id}")
+@router.get("/documents/{doc_id:path}/uses")
+async def uses_part(doc_id: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """Where the document was judged, and which queries found it."""
+    del caller
+    found = await service.work(lambda: service.workspace.document_uses(doc_id))
+    queries: dict[str, list[FoundUse]] = {}
+    for one in found.found:
+        queries.setdefault(one.query_text, []).append(one)
+    return page(request, "ui/document_uses.html", block="part", found=found, queries=queries)
+
+
+@router.get("/documents/{doc_id:path}")
 async def document_page(
     doc_id: str, request: Request, service: ServiceOf, caller: Reader
 ) -> Response:
@@ -94,17 +105,6 @@ async def document_page(
             curl(request, f"/v1/documents/{doc_id}"),
         ],
     )
-
-
-@router.get("/documents/{doc_id}/uses")
-async def uses_part(doc_id: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
-    """Where the document was judged, and which queries found it."""
-    del caller
-    found = await service.work(lambda: service.workspace.document_uses(doc_id))
-    queries: dict[str, list[FoundUse]] = {}
-    for one in found.found:
-        queries.setdefault(one.query_text, []).append(one)
-    return page(request, "ui/document_uses.html", block="part", found=found, queries=queries)
 
 
 def _page_of(found: StoredDocument, chunk_id: str) -> int:

@@ -66,18 +66,18 @@ async def list_documents(
     )
 
 
+@router.get("/documents/{doc_id:path}/uses", responses={**answers(DocumentUses), **refusals(404)})
+async def uses(doc_id: DocumentId, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Where a document was judged, and which queries of the newest runs found it."""
+    del caller
+    return await json_response(service, lambda: encode(service.workspace.document_uses(doc_id)))
+
+
 @router.get("/documents/{doc_id:path}", responses={**answers(StoredDocument), **refusals(404)})
 async def show(doc_id: DocumentId, service: ServiceOf, caller: Reader) -> JSONResponse:
     """A document with its sections and chunks."""
     del caller
     return await json_response(service, lambda: encode(_safe(service.workspace.document(doc_id))))
-
-
-@router.get("/documents/{doc_id}/uses", responses={**answers(DocumentUses), **refusals(404)})
-async def uses(doc_id: DocumentId, service: ServiceOf, caller: Reader) -> JSONResponse:
-    """Where a document was judged, and which queries of the newest runs found it."""
-    del caller
-    return await json_response(service, lambda: encode(service.workspace.document_uses(doc_id)))
 
 
 @router.delete(
