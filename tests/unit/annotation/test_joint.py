@@ -83,6 +83,8 @@ def test_half_a_query_is_no_query_and_a_draw_is_no_sample_of_queries() -> None:
     assert (ndcg.found.n, ndcg.found.unlabelled) == (9, 9)
     assert joint(a_round(Order.ACTIVE), items, grades, "ann", JUDGE) == ()
     assert joint(a_round(), items, grades, "bob", JUDGE) == ()
+    items, grades, _ = graded(20, 20, 0)
+    assert joint(a_round(), items, grades, "ann", JUDGE) == (), "nothing is left to save"
 
 
 def test_too_few_queries_are_said() -> None:
