@@ -70,7 +70,7 @@ from assay.model.annotation import ItemKey, Task
 from assay.model.codec import decode
 from assay.model.document import ChunkPlace, Label, StoredDocument
 from assay.model.judges import Support
-from assay.model.run_store import RunFilter, RunPage
+from assay.model.run_store import NEWEST_FIRST, DeletedRun, RunFilter, RunOrder, RunPage
 from assay.model.runs import QueryOutcome, RunInfo, Timings
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
@@ -409,6 +409,18 @@ class Client(Verbs):
         """A run with its test set and the first ``depth`` results of each query."""
         return read_run(self.runs, ref, self._test_sets, stages=stages, depth=depth)
 
+    def delete_run(self, ref: str, *, for_good: bool = False) -> RunInfo:
+        """Delete a run; unless it goes ``for_good``, it can be restored."""
+        return self.runs.delete(ref, for_good=for_good)
+
+    def deleted_runs(self) -> tuple[DeletedRun, ...]:
+        """The deleted runs that can be restored, the one deleted last first."""
+        return self.runs.deleted()
+
+    def restore_run(self, run_id: str) -> RunInfo:
+        """Bring back a deleted run, with the tags that no other run has got since."""
+        return self.runs.restore(run_id)
+
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         found: dict[str, ChunkPlace] = {}
@@ -576,10 +588,20 @@ class RemoteRuns:
             )
         return found
 
-    def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
-        """Runs, newest first."""
+    def runs(
+        self,
+        chosen: RunFilter | None = None,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+        order: RunOrder = NEWEST_FIRST,
+    ) -> RunPage:
+        """Some runs in this order."""
         wanted = chosen or RunFilter()
         given = {
+            "text": wanted.text,
+            "newest_only": "true" if wanted.newest_only else None,
+            "sort": None if order == NEWEST_FIRST else str(order),
             "suite": wanted.suite,
             "status": wanted.status and str(wanted.status),
             "tag": wanted.tag,
@@ -614,11 +636,22 @@ class RemoteRuns:
         """Forget a tag; the run stays."""
         self._known("DELETE", f"/v1/tags/{_quoted(tag)}")
 
-    def delete(self, ref: str) -> RunInfo:
+    def delete(self, ref: str, *, for_good: bool = True) -> RunInfo:
         """Remove a run with its outcomes and tags."""
         info = self.run(ref)
-        self._known("DELETE", f"/v1/runs/{_quoted(info.run_id)}")
+        params = {"for_good": "true"} if for_good else {}
+        self._known("DELETE", f"/v1/runs/{_quoted(info.run_id)}", params=params)
         return info
+
+    def deleted(self) -> tuple[DeletedRun, ...]:
+        """The deleted runs that the service can restore."""
+        answer = self._service.call("GET", "/v1/deleted-runs")
+        return _field(tuple[DeletedRun, ...], answer, "deleted")
+
+    def restore(self, run_id: str) -> RunInfo:
+        """Bring back a deleted run."""
+        self._known("POST", f"/v1/deleted-runs/{_quoted(run_id)}/restore")
+        return self.run(run_id)
 
     def _known(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         """What the service answers; an unknown run is the same error as it is here."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 OPERATOR = "only for who runs this machine: a key that leaks must not be able to do it"
+BESIDE = "assay keys is for who runs the machine; administrators elsewhere use HTTP or the page"
 FILES = "about files of whoever calls"
 CUSTODIAN = "the custodian of a test set works beside the workspace; judging is over HTTP"
 PARTS = "a part of another verb, for programs that go step by step"
@@ -61,9 +62,9 @@ TABLE = (
     row("models.list_models", "models list", "GET /v1/models", server=True, test="test_corpus.py::test_models"),
     row("models.pull_models", "models pull", why_not=OPERATOR),
     row("models.check_models", "models check", why_not=OPERATOR),
-    row("keys.create_key", "keys create", test="test_corpus.py::test_keys", why_not=OPERATOR),
-    row("keys.list_keys", "keys list", test="test_corpus.py::test_keys", why_not=OPERATOR),
-    row("keys.revoke_key", "keys revoke", test="test_corpus.py::test_keys", why_not=OPERATOR),
+    row("keys.create_key", "keys create", "POST /v1/keys", "/ui/keys", test="test_corpus.py::test_keys", why_not=BESIDE),
+    row("keys.list_keys", "keys list", "GET /v1/keys", "GET /v1/whoami", "/keys", test="test_corpus.py::test_keys", why_not=BESIDE),
+    row("keys.revoke_key", "keys revoke", "DELETE /v1/keys/{key_id}", "/ui/keys/{key_id}/revoke", test="test_corpus.py::test_keys", why_not=BESIDE),
     row("backup.back_up", "backup", "GET /v1/backup", server=True, test="test_corpus.py::test_a_backup"),
     row("backup.restore", "restore", why_not=OPERATOR),
     row("doctor.examine", "doctor", "GET /readyz", "GET /healthz", why_not=OPERATOR),
@@ -73,7 +74,7 @@ TABLE = (
         test="test_claims.py::test_a_claim_is_graded_the_same_way_on_every_surface"),
     row("judges.grade", "judge grade", why_not=FILES),
     row("judges.check", "judge check", "POST /v1/runs/{ref}/claims/check", "/claims/{ref}/agreement", "/ui/claims/{ref}/check", server=True, test="test_claims.py::test_the_judge_is_compared_with_people_everywhere"),
-    row("evaluation.evaluate", "eval run", "POST /v1/evaluate", server=True, test="test_evaluate.py::test_every_way_gives_the_same_values"),
+    row("evaluation.evaluate", "eval run", "POST /v1/evaluate", "/evaluate", "/ui/evaluate", server=True, test="test_evaluate.py::test_every_way_gives_the_same_values"),
     row("tuning.tune", "eval tune", why_not="an experiment of hundreds of settings beside the workspace"),
     row("runs.list_runs", "eval list", "GET /v1/runs", "/runs", "/", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("runs.show", "eval show", "GET /v1/runs/{ref}/scores", "GET /v1/runs/{ref}", "/runs/{ref}", "/runs/{ref}/queries", "/runs/{ref}/stages", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
@@ -81,18 +82,20 @@ TABLE = (
     row("runs.outcomes", "", "GET /v1/runs/{ref}/queries", "GET /v1/runs/{ref}/testset", server=True, why_not=PARTS),
     row("runs.rescore", "eval rescore", "POST /v1/runs/{ref}/rescore", why_not="it writes: the service rescores its own runs"),
     row("runs.tag", "eval tag", "PUT /v1/runs/{ref}/tags/{tag}", "DELETE /v1/tags/{tag}", "/ui/tag", server=True, why_not=""),
-    row("runs.delete", "eval delete", "DELETE /v1/runs/{ref}", server=True),
+    row("runs.delete", "eval delete", "DELETE /v1/runs/{ref}", "/ui/runs/delete", server=True, test="test_runs.py::test_a_deleted_run_comes_back_the_same_way_on_every_surface"),
+    row("runs.deleted", "", "GET /v1/deleted-runs", server=True, test="test_runs.py::test_a_deleted_run_comes_back_the_same_way_on_every_surface", why_not="assay eval list --deleted"),
+    row("runs.restore", "eval restore", "POST /v1/deleted-runs/{run_id}/restore", "/ui/runs/restore", server=True, test="test_runs.py::test_a_deleted_run_comes_back_the_same_way_on_every_surface"),
     row("runs.history", "eval history", "GET /v1/history/{suite}", "/runs", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("runs.export", "eval export", "GET /v1/runs/{ref}/trec", server=True, test="test_runs.py::test_a_run_file_is_the_same_on_every_surface"),
     row("runs.push", "eval push", "POST /v1/runs", "GET /v1/runs/{ref}/export", server=True),
     row("runs.report", "eval report", "GET /v1/runs/{ref}/report", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("runs.bundle", "eval bundle", server=True, why_not=FILES),
     row("runs.verify_bundle", "eval verify-bundle", server=True, why_not=FILES),
-    row("comparison.compare", "eval compare", "POST /v1/compare", "/compare", "/compare/query", "/compare/export", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("comparison.compare", "eval compare", "POST /v1/compare", "/compare", "/compare/query", "/compare/several", "/compare/export", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("comparison.ab", "eval ab", "POST /v1/ab", "/ab", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("workspace.Workspace.timings", "", "POST /v1/ab", server=True, test="test_evaluate.py::test_two_configurations_are_timed_in_turn_on_every_surface"),
     row("gate.gate", "eval gate", "POST /v1/gate", "/gate", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
-    row("prometheus.publish", "eval publish", "GET /metrics", server=True),
+    row("prometheus.publish", "eval publish", "GET /metrics", "POST /v1/publish", "/ui/publish", server=True),
 
     row("scoring.score_runs", "score", "POST /v1/score", test="test_corpus.py::test_scores", why_not=FILES),
     row("scoring.classify_file", "classify", "POST /v1/classify", test="test_corpus.py::test_decisions", why_not=FILES),
@@ -100,7 +103,7 @@ TABLE = (
     row("workflow.query_metrics", "", "POST /api/evaluation/compute_metrics", "POST /api/evaluation/aggregate", "POST /api/evaluation/speaker_breakdown",
         "POST /api/evaluation/report", "POST /api/retrieval/batch", "GET /api/evaluation/dataset/{dataset_id}", why_not=PARTS),
     row("saved.save_evaluation", "", "POST /api/evaluation/save", why_not=PARTS),
-    row("jobs.open_jobs", "", "GET /v1/jobs", "GET /v1/jobs/{job_id}", "DELETE /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/events", server=True, why_not="a service has jobs, a command waits for its own work"),
+    row("jobs.open_jobs", "", "GET /v1/jobs", "GET /v1/jobs/{job_id}", "DELETE /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/events", "POST /v1/jobs/{job_id}/resume", "/jobs", "/jobs/{job_id}", "/ui/jobs/{job_id}/{action}", server=True, why_not="a service has jobs, a command waits for its own work"),
 
     row("testsets.list_sets", "testset list", "GET /v1/testsets", "/testsets", server=True, test="test_testsets.py::test_the_same_sets_are_listed"),
     row("testsets.show", "testset show", "GET /v1/testsets/{name}", "/testsets/{name}", test="test_testsets.py::test_what_is_held_out_is_masked_and_every_look_is_logged", why_not=CUSTODIAN),
@@ -148,7 +151,8 @@ INTERFACE = {
     "index_card": "index.index_card", "check_index": "index.check_index",
     "write_index": "index.write_index", "models": "models.list_models", "backup": "backup.back_up",
     "test_sets": "testsets.list_sets", "carry_out": "evaluation.evaluate", "runs": "runs.list_runs",
-    "stored_run": "runs.outcomes", "archived": "workspace.Workspace.present",
+    "stored_run": "runs.outcomes", "delete_run": "runs.delete", "deleted_runs": "runs.deleted",
+    "restore_run": "runs.restore", "archived": "workspace.Workspace.present",
     "present": "workspace.Workspace.present", "labels": "workspace.Workspace.present",
     "timings": "workspace.Workspace.timings",
 }
@@ -157,5 +161,5 @@ PLUMBING = {"settings", "require"}
 # fmt: on
 EVERYWHERE = {"GET /docs", "GET /openapi.json"}
 """Routes of the service itself."""
-FRAME = {"/ui/style.css", "/sign-in", "/sign-out"}
+FRAME = {"/ui/style.css", "/sign-in", "/sign-out", "/ui/palette"}
 """Pages around the others."""

@@ -146,5 +146,5 @@ def test_people_who_differ_leave_an_answer_in_the_sample(
         desk.grade("bob", row.key, Support.UNSUPPORTED)
     found = judges.check(sides.workspace, "judged")
     assert found.claims == 0, "kappa needs what most people say"
-    assert found.faithfulness.n == len({row.query_id for row in desk.rows})
-    assert found.faithfulness.labelled == 0.5
+    assert found.faithfulness.found.n == len({row.query_id for row in desk.rows})
+    assert found.faithfulness.found.labelled == 0.5

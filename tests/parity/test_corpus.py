@@ -331,6 +331,18 @@ def test_keys(settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert said(capsys, *at, "list")["keys"] == encode(list_keys(layout))
     revoked = said(capsys, *at, "revoke", other["key_id"])
     assert revoked == encode(revoke_key(layout, other["key_id"]))
+    admin = create_key(layout, "chief", ["admin"])
+    with (
+        ServiceProcess(tmp_path, **ENVIRON) as process,
+        Client(process.address, key=admin.key) as client,
+    ):
+        third = client.call("POST", "/v1/keys", json={"name": "ci", "scopes": ["read"], "days": 3})
+        assert third.keys() == ours.keys()
+        assert client.call("GET", "/v1/keys")["keys"] == encode(list_keys(layout))
+        me = client.call("GET", "/v1/whoami")
+        assert (me["name"], me["scopes"]) == ("chief", ["admin"])
+        gone = client.call("DELETE", f"/v1/keys/{third['key_id']}")
+        assert gone == encode(revoke_key(layout, third["key_id"]))
 
 
 def test_a_backup(

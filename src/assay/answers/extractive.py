@@ -31,6 +31,7 @@ from assay.evidence.attributes import (
     RADIATION,
     Attribute,
     attributes_asked,
+    event_asked,
     states_all,
 )
 from assay.evidence.confidence import (
@@ -92,6 +93,8 @@ _RIGHT_AFTER = re.compile(
     r"(?:\s+of)?\s*"
 )  # 12 mg of a drug, a 5 mg capsule of a drug
 _ADULTS = re.compile(r"\badults?\b", re.IGNORECASE)
+_COUNT = re.compile(r"\d\s*(?:/\s*\d|%)|\d \(\d")
+_ARM_TITLE = re.compile(r"\AArm/Group Title:\s*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -141,7 +144,7 @@ class ExtractiveAnswerer:
         best = evidence.about[:LOOKED_AT]
         asked = _Asked.of(question, evidence)
         rows = _of_age(asked, _of_first(asked, best, [*_rows(asked, best)]))
-        rows = _of_arm(asked, best, rows)
+        rows = _of_event(asked, _of_arm(asked, best, rows))
         met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
@@ -169,19 +172,22 @@ class _Asked:
     facts: tuple[Attribute, ...]
     sides: frozenset[Side]
     age: int | None
+    event: str
     others: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
 
     @classmethod
     def of(cls, question: str, evidence: Evidence) -> _Asked:
-        """What a question asks for."""
+        """What a question asks for; how many had something on a high dose is no dose."""
+        event = event_asked(question)
         return cls(
             question,
             evidence.names,
             subject_terms(question),
             frozenset(key_words(question)),
-            attributes_asked(question),
+            tuple(one for one in attributes_asked(question) if one is not DOSE or not event),
             sides_asked(question),
             age_asked(question),
+            event,
             tuple(
                 (frozenset(analyse(name).terms), names)
                 for name, names in names_in(question).items()
@@ -218,6 +224,7 @@ class _Asked:
         """The facts in words."""
         said = [one.name for one in self.facts]
         said += [f"which the {side} criteria are" for side in sorted(self.sides)]
+        said += [f"how many had {self.event}"] if self.event else []
         return " and ".join(said) or "it"
 
 
@@ -309,21 +316,41 @@ def _of_first(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> l
 
 
 def _of_arm(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> list[_Row]:
-    """The rows without values of other arms of a trial than the one that the question names."""
+    """The rows without values of other arms of a trial than the one that the question names.
 
-    def names(row: _Row) -> int:
-        return len(vocabulary(row.sentence.arm).every & asked.wanted)
+    An arm all of whose name is in the question comes before one that has more drugs.
+    """
 
-    most: dict[str, int] = {}
+    def names(row: _Row) -> tuple[int, bool, bool]:
+        name = _ARM_TITLE.sub("", row.sentence.arm)
+        words = vocabulary(name).every
+        is_whole = name.casefold() in asked.question.casefold()
+        return len(words & asked.wanted), is_whole, words <= asked.wanted
+
+    most: dict[str, tuple[int, bool, bool]] = {}
     for row in rows:
         if row.sentence.arm:
             document = supports[row.rank].passage.chunk.doc_id
-            most[document] = max(most.get(document, 0), names(row))
+            most[document] = max(most.get(document, (0, False, False)), names(row))
     return [
         row
         for row in rows
         if not row.sentence.arm or names(row) == most[supports[row.rank].passage.chunk.doc_id]
     ]
+
+
+def _of_event(asked: _Asked, rows: list[_Row]) -> list[_Row]:
+    """The rows with a number of those who had what the question asks for; all where none is asked.
+
+    What has most of the event counts, and a row with less than half of it says nothing of it.
+    """
+    event = frozenset(key_words(asked.event)) & asked.wanted if asked.event else frozenset[str]()
+    if not event.difference(*(name.words for name in asked.names)) or event & OF_SECTIONS:
+        return rows
+    having = [row for row in rows if _DIGIT.search(row.sentence.text) and row.held & event]
+    counted = [row for row in having if _COUNT.search(row.sentence.text)] or having
+    most = max((len(row.held & event) for row in counted), default=0)
+    return [row for row in counted if 2 * most >= len(event) and len(row.held & event) == most]
 
 
 def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:

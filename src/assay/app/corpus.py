@@ -50,7 +50,8 @@ class DocumentsWritten:
 
     ``failed`` counts files and documents that could not be read and were passed over, and
     ``problems`` says what was wrong with the first of them. ``left_out`` names every file that is
-    in no known format, empty or beside the others, and was not read.
+    in no known format, empty or beside the others, and was not read. ``lacking`` says which vectors
+    the index goes without because a service gave none.
     """
 
     added: int
@@ -62,6 +63,7 @@ class DocumentsWritten:
     failed: int = 0
     problems: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    lacking: str = ""
 
 
 def list_documents(
@@ -283,8 +285,8 @@ def _put(workspace: Workspace, batch: Sequence[tuple[Document, tuple[Chunk, ...]
 
 
 def _indexed(workspace: Workspace, written: Written, progress: Progress) -> DocumentsWritten:
-    generation = indexes.update_index(workspace, progress).generation
-    return DocumentsWritten(**asdict(written), generation=generation)
+    manifest, lacking = indexes.updated(workspace, progress)
+    return DocumentsWritten(**asdict(written), generation=manifest.generation, lacking=lacking)
 
 
 def _batches(

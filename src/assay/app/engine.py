@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from assay import extras, limits
 from assay.errors import AssayError, CorruptError, EngineError, UsageError
+from assay.model.answers import Usage
 from assay.search.request import COMPONENTS, SearchOptions, without_components
 from assay.settings import SETTINGS
 
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from assay.model.vectors import (
         DenseEncoder,
         Entailment,
-        HybridEncoder,
         Reranker,
+        SearchEncoder,
         SparseEncoder,
     )
     from assay.opensearch.cluster import Cluster
@@ -121,6 +122,19 @@ def words_only(lacking: Mapping[str, str]) -> str:
     )
 
 
+def goes_without(workspace: Workspace) -> str:
+    """What the index lacks: vectors of models that are not here, or of a service that was down."""
+    from assay.encode.service import is_address
+
+    made = made_by(workspace)
+    if said := words_only(lacking_models(workspace, made)):
+        return said
+    name = model_name(workspace.settings, "dense", made)
+    if name is None or not is_address(name) or "dense" in made:
+        return ""
+    return f"without dense: {name} has given no vectors yet (assay index update)"
+
+
 def usual_options(workspace: Workspace) -> SearchOptions:
     """The options of a search that names none: components without a model are not asked."""
     settings = workspace.settings
@@ -172,6 +186,12 @@ class OpenModels:
         """What was asked of models behind addresses, a line each."""
         used = {name: getattr(one, "usage", None) for (name, _), one in self._opened.items()}
         return [f"{name}: {usage}" for name, usage in used.items() if usage and usage.requests]
+
+    def spent(self) -> Usage:
+        """Tokens and cost of all that was asked of models behind addresses so far."""
+        used = [getattr(one, "usage", None) for one in self._opened.values()]
+        known = [one for one in used if one is not None]
+        return Usage(sum(one.cost for one in known), sum(one.tokens for one in known))
 
     def is_here(self, name: str) -> bool:
         """Whether the model of that name is on this machine, intact or not."""
@@ -332,7 +352,7 @@ def shipped_entailment(settings: Settings) -> Entailment:
     return open_entailment(DEFAULTS["entailment"], model_shelf(settings), threads=settings.threads)
 
 
-def shipped_encoder(settings: Settings) -> HybridEncoder:
+def shipped_encoder(settings: Settings) -> SearchEncoder:
     """The encoder that thresholds of relevance were made for, whichever one the index has."""
     from assay.encode.catalog import DEFAULTS
     from assay.encode.encoders import open_hybrid
@@ -617,4 +637,5 @@ def system(
         engine="embedded" if workspace.cluster is None else workspace.cluster.engine(),
         answerer=workspace.answerer if answers else None,
         keeps_passages=judged,
+        spent=workspace.opened_models.spent,
     )

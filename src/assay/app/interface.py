@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace, Label, StoredDocument
-    from assay.model.run_store import RunLibrary
-    from assay.model.runs import Timings
+    from assay.model.run_store import DeletedRun, RunLibrary
+    from assay.model.runs import RunInfo, Timings
     from assay.search.changes import SearchChanges
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
@@ -144,6 +144,15 @@ class Assay(Protocol):
     @property
     def runs(self) -> RunLibrary:
         """Evaluations: read them, tag them, delete them."""
+
+    def delete_run(self, ref: str, *, for_good: bool = False) -> RunInfo:
+        """Delete a run; unless it goes ``for_good``, it can be restored."""
+
+    def deleted_runs(self) -> tuple[DeletedRun, ...]:
+        """The deleted runs that can be restored, the one deleted last first."""
+
+    def restore_run(self, run_id: str) -> RunInfo:
+        """Bring back a deleted run, with the tags that no other run has got since."""
 
     def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
         """A run with its test set and the first ``depth`` results of each query."""

@@ -31,13 +31,18 @@ def load_test_set(
     folder: Path | None = None,
     lenient: bool | None = None,
     known_ids: KnownIds | None = None,
+    grades: str | None = None,
 ) -> TestSet:
     """The test set of a name or path; every problem of the file is in the error.
 
     ``folder`` is where names are looked for first; the workspace's ``testsets/`` by default.
+    ``grades`` says how grades of another scale become 0 to 3: its highest (``"10"``), or a mapping
+    (``"0-1=0,2-5=1,6-8=2,9-10=3"``).
     """
     place = Layout(configure().home).test_sets if folder is None else folder
-    return load.load_test_set(name, folder=place, lenient=lenient, known_ids=known_ids)
+    return load.load_test_set(
+        name, folder=place, lenient=lenient, known_ids=known_ids, grades=grades
+    )
 
 
 def _with_names(evaluate: Callable[P, R]) -> Callable[P, R]:

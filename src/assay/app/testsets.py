@@ -123,10 +123,13 @@ def read_upload(
     lenient: bool | None = None,
     name: str | None = None,
     version: str | None = None,
+    grades: str | None = None,
 ) -> Reading:
     """A test set that was sent; one that is too large is refused before it is looked into."""
     most = limits.MAX_UPLOAD_QUERIES
-    options = ReadOptions(max_items=most, lenient=lenient, name=name, version=version)
+    options = ReadOptions(
+        max_items=most, lenient=lenient, name=name, version=version, grades=grades
+    )
     return parse_test_set(data, options=options)
 
 
@@ -289,13 +292,19 @@ class StoredSet:
 
 
 def upload(
-    layout: Layout, data: bytes, *, name: str | None = None, version: str | None = None
+    layout: Layout,
+    data: bytes,
+    *,
+    name: str | None = None,
+    version: str | None = None,
+    grades: str | None = None,
 ) -> StoredSet:
     """Store a test set that was sent; the same one again changes nothing.
 
-    ``name`` and ``version`` replace its own; a table of queries has none.
+    ``name`` and ``version`` replace its own; a table of queries has none. ``grades`` says how
+    grades of another scale become 0 to 3.
     """
-    test_set = read_upload(data, name=name, version=version).sound()
+    test_set = read_upload(data, name=name, version=version, grades=grades).sound()
     with alone_in(layout.test_sets):
         known = list_test_sets(layout.test_sets).get(test_set.name)
         if known is None:
@@ -324,6 +333,7 @@ def import_file(
     split: str | None = None,
     name: str | None = None,
     version: str | None = None,
+    grades: str | None = None,
     lenient: bool | None = None,
     output: Path | None = None,
     force: bool = False,
@@ -331,10 +341,17 @@ def import_file(
     """Read a file and write it in our own form; nothing is replaced without ``force``.
 
     ``qrels`` and ``field`` belong to TREC topics, ``split`` to a BEIR folder; ``name`` and
-    ``version`` replace what the file says. ``output`` is a file to write outside the workspace.
+    ``version`` replace what the file says. ``grades`` says how grades of another scale become 0 to
+    3. ``output`` is a file to write outside the workspace.
     """
     options = ReadOptions(
-        lenient=lenient, qrels=qrels, field=field, split=split, name=name, version=version
+        lenient=lenient,
+        qrels=qrels,
+        field=field,
+        split=split,
+        name=name,
+        version=version,
+        grades=grades,
     )
     reading = read_test_set(find_test_set(path), options)
     test_set = reading.sound()

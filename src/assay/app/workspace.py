@@ -21,7 +21,7 @@ from assay.app.layout import SQLITE, Layout
 from assay.app.verbs import Verbs
 from assay.cache import Cache
 from assay.errors import MissingFileError
-from assay.model.run_store import RunStore
+from assay.model.run_store import DeletedRun, RunStore
 from assay.settings import Settings, configure
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from assay.model.document import Chunk, ChunkPlace, Document, Label, StoredDocument
     from assay.model.judges import GivenJudge, Judge
     from assay.model.query import Component
-    from assay.model.runs import Timings
+    from assay.model.runs import RunInfo, Timings
     from assay.model.system import System
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
@@ -497,6 +497,24 @@ class Workspace(Verbs):
         from assay.app.latency import time_runs
 
         return time_runs(self, a, b, repeats=repeats, seed=seed, progress=progress)
+
+    def delete_run(self, ref: str, *, for_good: bool = False) -> RunInfo:
+        """Delete a run; unless it goes ``for_good``, it can be restored."""
+        from assay.app.runs import move_out
+
+        return move_out(self, ref, for_good=for_good)
+
+    def deleted_runs(self) -> tuple[DeletedRun, ...]:
+        """The deleted runs that can be restored, the one deleted last first."""
+        from assay.store.deleted_runs import DeletedRuns
+
+        return DeletedRuns(self.layout.deleted_runs).all()
+
+    def restore_run(self, run_id: str) -> RunInfo:
+        """Bring back a deleted run, with the tags that no other run has got since."""
+        from assay.app.runs import move_back
+
+        return move_back(self, run_id)
 
     def figures(self) -> bytes:
         """The gauges of the newest runs that count, in the text form of Prometheus."""

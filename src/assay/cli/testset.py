@@ -10,6 +10,7 @@ from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_data, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag, configuration, refuse_server
+from assay.model.testset import GRADES
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
@@ -316,6 +317,7 @@ def import_set(
     ] = "title",
     name: Annotated[str | None, typer.Option(help="Name of the set.")] = None,
     version: Annotated[str | None, typer.Option(help="Version of the set.")] = None,
+    grades: Annotated[str | None, typer.Option(help=GRADES)] = None,
     lenient: Lenient = None,
     output: Output = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a set of this name.")] = False,
@@ -333,6 +335,7 @@ def import_set(
         split=beir_split,
         name=name,
         version=version,
+        grades=grades,
         lenient=lenient,
         output=output,
         force=force,

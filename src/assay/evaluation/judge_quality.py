@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from assay.errors import AgreementError, UsageError
-from assay.evaluation.scores import ends, rounded, shown
+from assay.evaluation.joint import Joint
+from assay.evaluation.scores import ends, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.model.judges import JudgedClaim, Support
 from assay.model.runs import RunInfo
@@ -27,7 +28,7 @@ from assay.model.tabular import Records, Tabular
 from assay.plural import counted
 from assay.stats.interval import Interval
 from assay.stats.kappa import Kappa, cohen_kappa, kappa_by_cluster
-from assay.stats.prediction_powered import PredictionPowered, prediction_powered_mean
+from assay.stats.prediction_powered import prediction_powered_mean
 
 FLOOR = 0.6
 """Kappa that a judge must exceed to decide a gate, as two annotators must (SPEC section 4)."""
@@ -65,7 +66,7 @@ class JudgeQuality(Tabular):
     kappa: Kappa
     interval: Interval
     by_type: Mapping[str, Kappa]
-    faithfulness: PredictionPowered
+    faithfulness: Joint
     claims: int
     begun: int = 0
 
@@ -101,31 +102,14 @@ class JudgeQuality(Tabular):
     @property
     def notes(self) -> tuple[str, ...]:
         """What people and judge say of the faithfulness of all answers."""
-        found = self.faithfulness
         begun = (
-            (
-                f"{counted(self.begun, 'answer', 'is')} graded in part and left out; "
-                "grade all claims of an answer",
-            )
-            if self.begun
-            else ()
+            f"{counted(self.begun, 'answer', 'is')} graded in part and left out; "
+            "grade all claims of an answer"
         )
-        if found.mean is None:
-            return (f"Faithfulness by people and judge: {found.reason}", *begun)
-        level = f"{found.interval.level:.0%}"
-        saved = f"; {found.saved} human grades saved" if found.saved else ""
-        return (
-            f"Faithfulness by people and judge {shown(found.mean)}, {level} CI "
-            f"{_between(found.interval)}{saved}",
-            f"by people alone {shown(found.labelled)} {_between(found.labelled_interval)} "
-            f"({found.n} answers); by the judge alone {shown(found.predicted)}, off by "
-            f"{shown(found.bias)}",
-            *begun,
-        )
+        return (*self.faithfulness.lines, *([begun] if self.begun else []))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        found = self.faithfulness
         return {
             "run_id": self.run_id,
             "judge": self.judge,
@@ -143,18 +127,7 @@ class JudgeQuality(Tabular):
             "agrees": self.agrees,
             "passed": self.passed,
             "verdict": self.verdict,
-            "faithfulness": {
-                "value": rounded(found.mean),
-                "ci": ends(found.interval),
-                "people_alone": rounded(found.labelled),
-                "people_alone_ci": ends(found.labelled_interval),
-                "judge_alone": rounded(found.predicted),
-                "bias": rounded(found.bias),
-                "graded_answers": found.n,
-                "other_answers": found.unlabelled,
-                "grades_saved": found.saved,
-                "reason": found.reason or found.interval.reason,
-            },
+            "faithfulness": self.faithfulness.to_dict(),
         }
 
 
@@ -166,12 +139,6 @@ def _row(name: str, kappa: Kappa) -> dict[str, Any]:
         "n": kappa.n,
         "reason": kappa.reason,
     }
-
-
-def _between(interval: Interval) -> str:
-    if interval.low is None or interval.high is None:
-        return "—"
-    return f"[{interval.low:.4f}, {interval.high:.4f}]"
 
 
 def claim_rows(run: StoredRun) -> list[ClaimRow]:
@@ -218,9 +185,9 @@ def judge_quality(run: StoredRun, grades: Mapping[str, Mapping[str, Support]]) -
     people = [_label(said[row.key] is Support.SUPPORTED) for row in graded]
     judge = [_label(row.claim.supported) for row in graded]
     kinds = sorted({row.query_type for row in graded if row.query_type})
-    whole, others = [], []
-    for part in _by_answer(rows).values():
-        (whole if all(row.key in grades for row in part) else others).append(part)
+    answers = list(_by_answer(rows).values())
+    whole = [part for part in answers if all(row.key in grades for row in part)]
+    others = [part for part in answers if not all(row.key in grades for row in part)]
     return JudgeQuality(
         run_id=run.info.run_id,
         judge=str(run.info.config.get("judge", "")),
@@ -230,10 +197,14 @@ def judge_quality(run: StoredRun, grades: Mapping[str, Mapping[str, Support]]) -
             people, judge, [row.query_id for row in graded], categories=LABELS
         ),
         by_type={kind: _kappa_of(graded, said, kind) for kind in kinds},
-        faithfulness=prediction_powered_mean(
-            [_mean([_supporters(grades[row.key]) for row in part]) for part in whole],
-            [_mean([row.claim.supported for row in part]) for part in whole],
-            [_mean([row.claim.supported for row in part]) for part in others],
+        faithfulness=Joint(
+            "Faithfulness",
+            "answer",
+            prediction_powered_mean(
+                [_mean([_supporters(grades[row.key]) for row in part]) for part in whole],
+                [_mean([row.claim.supported for row in part]) for part in whole],
+                [_mean([row.claim.supported for row in part]) for part in others],
+            ),
         ),
         claims=len(graded),
         begun=sum(any(row.key in grades for row in part) for part in others),

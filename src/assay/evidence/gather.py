@@ -73,7 +73,15 @@ _IN_BRACKETS = re.compile(
 )  # a name, and one or two words
 _SHORT_NAME = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")  # S-1
 _TREATED = frozenset(
-    ("clinical_studies", "dosage", "dosage_forms", "indications", "other", "specific_populations")
+    (
+        "",
+        "clinical_studies",
+        "dosage",
+        "dosage_forms",
+        "indications",
+        "other",
+        "specific_populations",
+    )
 )  # sections of a label that say for what and whom a dose is
 _METHODS = frozenset(("interventions", "methods"))
 _SENTENCES = re.compile(r"\n|(?<=[.;])\s")

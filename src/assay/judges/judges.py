@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from assay.errors import UsageError
 from assay.judges import entailment, words
@@ -22,7 +23,7 @@ from assay.judges.service import (
 )
 from assay.judges.words import WordJudge
 from assay.model.judges import GivenJudge, Judge
-from assay.model.vectors import Entailment, HybridEncoder
+from assay.model.vectors import Entailment, SearchEncoder
 from assay.user_code import load_function
 
 _HINT = "words, entailment, an address such as http://127.0.0.1:11434/v1, or module:function"
@@ -32,7 +33,7 @@ def open_judge(
     spec: str,
     *,
     entailment_model: Callable[[], Entailment],
-    relevance_model: Callable[[], HybridEncoder],
+    relevance_model: Callable[[], SearchEncoder],
     model: str | None = None,
     key_variable: str = "OPENAI_API_KEY",
     seconds: float = 60.0,
@@ -61,7 +62,7 @@ def open_judge(
 def given_judge(judge: GivenJudge, seconds: float = 60.0) -> Judge:
     """The judge that a value of Python means; nobody knows its state, so nothing is reused."""
     if hasattr(judge, "judge"):
-        return judge
+        return cast("Judge", judge)
     if not callable(judge):
         raise UsageError(f"{judge!r:.80} is no judge", hint=f"give {_HINT}, or a function")
     return CallableJudge(judge, seconds=seconds)

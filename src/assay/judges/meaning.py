@@ -19,10 +19,11 @@ import numpy as np
 
 from assay.judges.words import only_repeats
 from assay.model.judges import JudgeTask, Opinion, graded
-from assay.model.vectors import HybridEncoder, SparseVector
+from assay.model.vectors import SearchEncoder, SparseVector
 
 NAME = "meaning"
 RULES = 1  # of which version; opinions of another one are not reused
+BATCH = 16  # passages that are read before their grades are handed on
 _COSINE, _TERMS, _SHORT, _BIAS = 9.94, 0.754, 0.984, -8.89
 _SHORT_WORDS = 30
 _GRADES = (0.30, 0.45, 0.70)  # probabilities from which on a grade is 1, 2 and 3
@@ -32,7 +33,7 @@ _GRADES = (0.30, 0.45, 0.70)  # probabilities from which on a grade is 1, 2 and 
 class MeaningJudge:
     """Grades relevance by the vectors of one model; the same pair always gets the same grade."""
 
-    model: HybridEncoder
+    model: SearchEncoder
 
     @property
     def name(self) -> str:
@@ -44,17 +45,22 @@ class MeaningJudge:
         asked = list(dict.fromkeys(task.text for task in tasks))
         vectors = dict(zip(asked, self.model.query_vectors(asked), strict=True))
         terms = dict(zip(asked, self.model.query_terms(asked), strict=True))
-        for at, task in enumerate(tasks):
-            if only_repeats(task.text, task.passage):
-                yield at, graded(0, "it repeats the question")
-                continue
-            (read,) = self.model.encode_both([task.passage])
-            share = _chance(
-                float(vectors[task.text] @ read.dense),
-                _weight(terms[task.text], read.sparse),
-                len(task.passage.split()),
-            )
-            yield at, graded(sum(share >= limit for limit in _GRADES), f"by meaning: {share:.2f}")
+        for start in range(0, len(tasks), BATCH):
+            part = tasks[start : start + BATCH]
+            read = self.model.encode_both([task.passage for task in part])
+            for at, (task, passage) in enumerate(zip(part, read, strict=True), start):
+                share = _chance(
+                    float(vectors[task.text] @ passage.dense),
+                    _weight(terms[task.text], passage.sparse),
+                    len(task.passage.split()),
+                )
+                yield at, _grade(task, share)
+
+
+def _grade(task: JudgeTask, share: float) -> Opinion:
+    if only_repeats(task.text, task.passage):
+        return graded(0, "it repeats the question")
+    return graded(sum(share >= limit for limit in _GRADES), f"by meaning: {share:.2f}")
 
 
 def _chance(cosine: float, terms: float, words: int) -> float:

@@ -86,6 +86,10 @@ class HybridEncoder(Protocol):
     def encode_both(self, texts: list[str]) -> list[BothVectors]:
         """The vectors of every passage, in order."""
 
+
+class SearchEncoder(HybridEncoder, Protocol):
+    """Passages and queries to both signals."""
+
     def query_vectors(self, texts: list[str]) -> DenseMatrix:
         """The dense vectors of queries, in order."""
 

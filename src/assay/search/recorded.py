@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from assay import limits
 from assay.errors import AssayError
 from assay.evidence.guard import guarded
-from assay.model.answers import Answerer, Passage
+from assay.model.answers import Answerer, Passage, Usage, added_usage
 from assay.model.document import ChunkPlace, SpeakerRole
 from assay.model.query import Filters
 from assay.model.runs import WITHHELD, QueryOutcome, RankedResult
@@ -50,7 +50,8 @@ class Recorder:
     """Asks the queries of a test set and keeps everything about each answer.
 
     ``options.k`` is how many results are kept; ``places`` answers for keys of chunks. The whole
-    run looks into one snapshot, whatever is indexed meanwhile.
+    run looks into one snapshot, whatever is indexed meanwhile. ``spent`` is what models behind
+    addresses took so far: what it grows by during a search is the query's.
     """
 
     searcher: Searcher
@@ -59,12 +60,14 @@ class Recorder:
     places: Places
     answerer: Answerer | None = None
     keeps_passages: bool = False
+    spent: Callable[[], Usage] = Usage
     _known: dict[int, ChunkPlace] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, query: GoldenQuery) -> QueryOutcome:
         """The outcome of one query, with the filters of the run and those that the query names."""
         filters = filters_of(query, self.options.filters)
         options = replace(self.options, k=min(PAGE, self.options.k), filters=filters)
+        before = self.spent()
         traced = self.searcher.traced(query.query_text, options, self.snapshot)
         response = traced.response
         outcome = QueryOutcome(
@@ -81,6 +84,7 @@ class Recorder:
             fused=_fused(traced),
             timings_ms=dict(response.timings_ms),
             warnings=_warnings(response),
+            usage=_since(before, self.spent()),
         )
         return outcome if self.answerer is None else self._answered(query, response, outcome)
 
@@ -100,7 +104,7 @@ class Recorder:
         return replace(
             outcome,
             answer=replace(found.answer, usage=None),  # which is that of the query
-            usage=found.answer.usage,
+            usage=added_usage(outcome.usage, found.answer.usage),
             known_citations=self.places.present(found.answer.citations),
             numbers=found.numbers,
             timings_ms={**outcome.timings_ms, "answer": took},
@@ -130,6 +134,7 @@ def recorded_system(
     engine: str = "embedded",
     answerer: Answerer | None = None,
     keeps_passages: bool = False,
+    spent: Callable[[], Usage] = Usage,
 ) -> System:
     """Our search as something to evaluate, on the generation that it has now.
 
@@ -145,7 +150,7 @@ def recorded_system(
     known_code = None not in identity.get("component_code", {}).values()
     answers = {} if answerer is None else {"answerer": answerer.name}
     return System(
-        Recorder(searcher, snapshot, options, places, answerer, keeps_passages),
+        Recorder(searcher, snapshot, options, places, answerer, keeps_passages, spent),
         {
             **search_config(options),
             **identity,
@@ -158,6 +163,13 @@ def recorded_system(
         models={name: models[name] for name in options.components if name in models},
         keeps_time=True,
     )
+
+
+def _since(before: Usage, now: Usage) -> Usage | None:
+    """What was taken between two counts; None for nothing."""
+    tokens = (now.tokens or 0) - (before.tokens or 0)
+    cost = round((now.cost or 0.0) - (before.cost or 0.0), 9)
+    return Usage(cost or None, tokens or None) if tokens or cost else None
 
 
 def _texts(passages: Sequence[Passage]) -> dict[str, str]:

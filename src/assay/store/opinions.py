@@ -95,7 +95,7 @@ class SqlOpinionStore:
             ]
             if not given:
                 return None
-            _, last = max(given)
+            last = str(max(given)[1])
             connection.execute(
                 delete(table).where(table.c.annotator == annotator, table.c.claim == last)
             )

@@ -14,7 +14,6 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from assay import limits
 from assay.errors import (
     FormatError,
     InputError,
@@ -323,15 +322,16 @@ def _by_query(draft: DraftSet, rows: Iterable[_Judged]) -> dict[str, dict[str, J
             unjudged += 1
             continue
         found = judged.setdefault(query, {})
-        if grade > limits.MAX_GOLDEN_GRADE:
-            hint = "test sets grade from 0 to 3; assay score takes any qrels as they are"
+        ours = draft.graded(grade)
+        if ours is None:
+            hint = f"{draft.grade_hint()}; assay score takes any qrels as they are"
             message = f"the grade of {doc} is {grade}"
             draft.problems.append(Problem(message, source_name, line, query, hint))
         if doc in found:
             message = f"{doc} is judged twice"
             draft.problems.append(Problem(message, source_name, line, query, "keep one judgment"))
         # a set with a problem is refused; the rest of it is still read, to name every problem
-        found.setdefault(doc, Judgment(doc, min(grade, limits.MAX_GOLDEN_GRADE)))
+        found.setdefault(doc, Judgment(doc, ours or 0))
     if unjudged:
         draft.warn(None, f"{counted(unjudged, 'judgment')} below 0 (not judged): left out")
     return judged

@@ -12,7 +12,7 @@ from assay.http.pages.page import router as new_router
 
 router = new_router()
 
-SHEETS = ("ui.css", "documents.css")
+SHEETS = ("ui.css", "documents.css", "workbench.css")
 """What is on top of the styles of reports; a later one wins."""
 
 

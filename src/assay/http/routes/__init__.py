@@ -13,6 +13,7 @@ from assay.http.routes import (
     documents,
     evaluate,
     jobs,
+    keys,
     reference,
     runs,
     scoring,
@@ -36,6 +37,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     documents.router,
     backup.router,
     jobs.router,
+    keys.router,
     status.router,
     reference.router,
 )

@@ -19,6 +19,7 @@ from assay.http.routing import router as new_router
 from assay.http.wire.base import Id, Json, Switch
 from assay.http.wire.testsets import ForkRequest, GradeRequest, SplitRequest, SuggestRequest
 from assay.model.codec import encode
+from assay.model.testset import GRADES
 from assay.model.testset_json import to_plain
 
 router = new_router("test sets", prefix="/v1")
@@ -81,6 +82,7 @@ async def store_set(
     caller: Evaluator,
     name: Annotated[Id | None, Query(description="Its name; by default its own.")] = None,
     version: Annotated[Id | None, Query(description="Its version; by default its own.")] = None,
+    grades: Annotated[str | None, Query(max_length=200, description=GRADES)] = None,
 ) -> JSONResponse:
     """Store a test set: YAML, JSON, JSON lines, CSV, TSV or parquet, in any form that assay reads.
 
@@ -89,7 +91,9 @@ async def store_set(
     del caller
     body = await request.body()
     layout = service.workspace.layout
-    stored = await service.work(lambda: testsets.upload(layout, body, name=name, version=version))
+    stored = await service.work(
+        lambda: testsets.upload(layout, body, name=name, version=version, grades=grades)
+    )
     return JSONResponse(encode(stored), 201, {"location": f"/v1/testsets/{stored.name}"})
 
 
