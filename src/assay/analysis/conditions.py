@@ -6,7 +6,7 @@ The names come from ``data/synonyms``: the abbreviations, and the diseases each 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -75,14 +75,13 @@ def is_named_in(names: Sequence[str], text: str) -> bool:
 @lru_cache(maxsize=1_024)
 def in_medical_words(text: str) -> str:
     """A text with the names of the field for what it says in everyday words: too few platelets."""
-    return _said(tuple(_everyday())).sub(lambda match: _everyday()[match[1].lower()], text)
+    return _said_every_day().sub(lambda match: _everyday()[match[1].lower()], text)
 
 
 @lru_cache(maxsize=1_024)
 def in_words_for_models(text: str) -> str:
     """A text in the words of the field, kinds of drugs and infections as well: blood thinner."""
-    kinds = _kinds()
-    return _said(tuple(kinds)).sub(lambda match: kinds[match[1].lower()], in_medical_words(text))
+    return _said_of_kinds().sub(lambda match: _kinds()[match[1].lower()], in_medical_words(text))
 
 
 def everyday_names(name: str) -> tuple[str, ...]:
@@ -91,7 +90,16 @@ def everyday_names(name: str) -> tuple[str, ...]:
 
 
 @cache
-def _said(phrases: tuple[str, ...]) -> re.Pattern[str]:
+def _said_every_day() -> re.Pattern[str]:
+    return _any_of(_everyday())
+
+
+@cache
+def _said_of_kinds() -> re.Pattern[str]:
+    return _any_of(_kinds())
+
+
+def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
     """Any of these phrases, in the plural as well."""
     each = "|".join(map(re.escape, phrases))
     return re.compile(rf"(?<![^\W_])({each})s?(?![^\W_])", re.IGNORECASE)

@@ -15,17 +15,17 @@ from importlib.resources import files
 from assay.analysis.spelling import base, folded
 
 _STEMS = """
-adol afil alol ampicillin anserin antel antrone apine arabine asone asvir azepam azocine azolam
-azole azoline bactam bamate bapentin barbital begron bendan bercept bulin buvir caftor caine
+adol afil alol ampicillin anserin antel antrone apine arabine arixin asone asvir azepam azocine
+azolam azole azoline bactam bamate bapentin barbital begron bendan bercept buvir caftor caine
 calcet capone catib cavir ceptin ciclib ciclovir ciguat cillin citabine clast clotide codone
 conazole coxib curium curonium cycline darone degib denoson dipine domide dopa dronate entan
-ercept estrant exor farin faxine fenac fenacin fenadine fentanil fibrate floxacin flurane formin
+ercept estrant farin faxine fenac fenacin fenadine fentanil fibrate floxacin flurane formin
 fosfamide fovir fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin glinide
-glipizide gliptin glitazone glutide grastim grel grelor idone ifene ilide imibe ixin kacin kinra
-kiren leucel limus lisib lukast lutamide mab mantine melteon metinib micin morphone mustine
-mycin natide nercept nersen nib nidazole olol olone onide oquine orexant orphan orphine oxacin
-oxetine oxicam paratide parib parin patide penem peridol peridone phosphamide phylline piprazole
-pitant plase platin poetin pramine prazan prazole previr pril prilat profen prost quidar racetam
+glipizide gliptin glitazone glutide grastim grel grelor idone ifene ilide imibe kacin kinra
+kiren leucel limus lisib lukast lutamide mab mantine melteon micin morphone mustine mycin natide
+nercept nersen nexor nib nidazole olol olone onide oquine orexant orphan orphine oxacin oxetine
+oxicam paratide parib parin patide penem peridol peridone phosphamide phylline piprazole pitant
+plase platin poetin pramine prazan prazole previr pril prilat profen prost quidar racetam
 rafenib relin relix renone reotide resib rinone rubicin sartan semide serin sertib setron
 sidomine siran solone stat statin steride stigmine sulfan tacept tadine tansine tapide taxel
 tecan tectedin tegravir terol terone thiazide thyroxine tiapine tidine tinib tirizine tomidine

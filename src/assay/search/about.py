@@ -26,7 +26,8 @@ from assay.evidence.together import is_in_passing
 from assay.model.document import ChunkLabels
 from assay.model.names import words
 from assay.search.boost import Boosted
-from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
+from assay.search.exact import is_lifted
+from assay.search.response import Boost
 from assay.search.subject import is_of_product
 
 RULE = "another_subject"
@@ -72,7 +73,7 @@ def lower_others(
         above = [
             one
             for one in best[: last + 1]
-            if documents.of(one) not in called | of_names and not (detected and _is_lifted(one))
+            if documents.of(one) not in called | of_names and not (detected and is_lifted(one))
         ]
         others = documents.others(group, above, detected=is_asked)
         if others:
@@ -165,11 +166,6 @@ def _is_headed(text: str, group: Sequence[Named]) -> bool:
     """Whether a short line of a passage, as headings are, has anything of a group."""
     lines = (line for line in text.splitlines()[2:] if len(line) <= HEADING)
     return any(one.is_in(line) for line in lines for one in group)
-
-
-def _is_lifted(one: Boosted) -> bool:
-    """Whether a candidate is of a section that is asked for, and about the subject."""
-    return any(boost.applied and boost.rule in (INTENT_RULE, TABLE_RULE) for boost in one.boosts)
 
 
 def _is_of_drugs(one: Named) -> bool:

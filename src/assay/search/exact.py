@@ -64,7 +64,7 @@ def with_sections(
         for one in pool
         if one.fused.key not in exact
         and (names := labels[one.fused.key].names) in named
-        and _is_lifted(one)
+        and is_lifted(one)
     }
     return {**exact, **sections}
 
@@ -131,7 +131,7 @@ def place_names_first(
         return pool
     own = [_padded(word) for word in typed]
     others = [_padded(name) for word in typed for name in other_names(word)[1:]]
-    places = [at for at, one in enumerate(pool) if not detected or _is_lifted(one)]
+    places = [at for at, one in enumerate(pool) if not detected or is_lifted(one)]
     names = {at: labels[pool[at].fused.key].names for at in places}
     by_name = {at for at in places if any(name in names[at] for name in own)}
     first = next(
@@ -154,7 +154,8 @@ def _padded(name: str) -> str:
     return f" {' '.join(words(name))} "
 
 
-def _is_lifted(one: Boosted) -> bool:
+def is_lifted(one: Boosted) -> bool:
+    """Whether a candidate is of a section that is asked for, and about the subject."""
     return any(boost.applied and boost.rule in (INTENT_RULE, TABLE_RULE) for boost in one.boosts)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from assay.analysis.conditions import in_words_for_models
+from assay.analysis.drugs import is_drug
 from assay.analysis.names import is_listed, is_meant, is_name, may_be_meant
 
 
@@ -52,3 +54,21 @@ def test_two_mistakes_may_be_meant_and_leave_doubt() -> None:
     assert may_be_meant("rivaroxban", "rivaroxaban")
     assert may_be_meant("clopidorgell", "clopidogrel")
     assert not is_meant("clopidorgell", "clopidogrel")
+
+
+@pytest.mark.parametrize("word", ["globulin", "tubulin", "flexor", "cholesterol"])
+def test_a_stem_within_another_word_makes_no_drug(word: str) -> None:
+    assert not is_drug(word)
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked"),
+    [
+        ("which blood thinners are safe", "which anticoagulant are safe"),
+        ("drip for a kidney infection", "drip for a pyelonephritis"),
+        ("too few platelets", "thrombocytopenia"),
+        ("the kidney", "the kidney"),
+    ],
+)
+def test_models_are_asked_in_the_words_of_the_field(typed: str, asked: str) -> None:
+    assert in_words_for_models(typed) == asked
