@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs torch: pip install torch onnx")
 pytest.importorskip("onnx", reason="the export needs onnx: pip install onnx")
 
-from training import evaluate, export, fuse, reranked, seeds, teachers  # noqa: E402
+from training import bits, evaluate, export, fuse, reranked, seeds, teachers  # noqa: E402
 from training.arrays import Ragged, rows_of  # noqa: E402
 from training.mine import joined  # noqa: E402
 from training.model import (  # noqa: E402
@@ -316,3 +316,20 @@ def test_seeds_are_compared_with_the_older_models_and_each_other(
     assert dense[-1] == "1.0000"
     assert "mean by scores: first 1.0000, second" in said
     assert said.rstrip().endswith("the median is third")
+
+
+@pytest.mark.parametrize("form", ["text", "even", "token"])
+def test_rounded_states_give_nearly_the_same_product_whatever_pads_them(form: str) -> None:
+    torch.manual_seed(0)
+    exact = torch.nn.Linear(16, 8)
+    whole, scale = export.rows_as_int8(exact.weight.detach().numpy())
+    exact.weight.data = torch.from_numpy(whole * scale[:, None])
+    state = torch.randn(1, 5, 16) * torch.logspace(-1, 1, 16)
+    rounded = bits.Rounded(exact, bits.FORMS[form], np.logspace(-1, 1, 16).astype(np.float32))
+    bits.Rounded.real = torch.ones(1, 5, dtype=torch.bool)
+    with torch.no_grad():
+        alone, wanted = rounded(state), exact(state)
+        assert 0 < float((alone - wanted).abs().max()) < 0.5
+        bits.Rounded.real = torch.tensor([[True] * 5 + [False] * 3])
+        padded = rounded(torch.cat([state, torch.full((1, 3, 16), 99.0)], 1))
+    assert torch.allclose(padded[:, :5], alone, atol=1e-5)

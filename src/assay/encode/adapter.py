@@ -42,7 +42,7 @@ def merged(encoder: Arrays, learned: Arrays, source: str) -> Arrays:
         before = "body.norm"
         for layer in one_pass.layers(one_pass.LONG):
             whole = {part: _sum(encoder, learned, f"{layer}{part}") for part in _ADAPTED}
-            sizes = _sizes(arrays, layer, before, whole["wide"])
+            sizes = channel_sizes(arrays, layer, before, whole["wide"])
             for part, matrix in whole.items():
                 _put(arrays, f"{layer}{part}.weight", matrix, sizes.get(part))
             before = f"{layer}norm2"
@@ -63,7 +63,7 @@ def _sum(encoder: Arrays, learned: Arrays, name: str) -> Floats:
     return whole
 
 
-def _sizes(arrays: Arrays, layer: str, before: str, wide: Floats) -> dict[str, Floats]:
+def channel_sizes(arrays: Arrays, layer: str, before: str, wide: Floats) -> dict[str, Floats]:
     """How large each channel is expected to be that goes into a product."""
     first, second = _norm(arrays, before), _norm(arrays, f"{layer}norm")
     mean = wide @ second[1] + arrays[f"{layer}wide.bias"]
