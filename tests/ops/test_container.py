@@ -95,6 +95,30 @@ def test_the_service_is_ready_and_its_figures_need_the_key(prepared: Path) -> No
         assert found["results"][0]["doc_id"] == "d1"
         refused = service.client.post("/v1/documents/delete", headers=headers, json={"doc_ids": []})
         assert refused.status_code == 403
+        port = str(service.client.base_url.port)
+        dockerfile = (ROOT / "Dockerfile").read_text()
+        for test in (COMPOSE["assay"]["healthcheck"]["test"], _healthcheck(dockerfile)):
+            code = test[-1].replace(str(configure(environ={}, folder=Path("/")).port), port)
+            assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+            away = code.replace(port, str(free_port()))
+            gone = subprocess.run([sys.executable, "-c", away], capture_output=True, check=False)
+            assert gone.returncode != 0
+
+
+def test_the_command_of_the_image_wants_a_key_first(tmp_path: Path) -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    found = re.search(r"ENTRYPOINT (\[.*\])\nCMD (\[.*\])", dockerfile)
+    assert found is not None
+    command = [*json.loads(found[1]), *json.loads(found[2])]
+    assert command[0] == "assay"
+    said = dict(re.findall(r"(ASSAY_[A-Z_]+)=(\S+?)(?: \\)?$", dockerfile, re.MULTILINE))
+    environment = {**os.environ, **said, "ASSAY_HOME": str(tmp_path), "ASSAY_MODELS": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], env={**environment, "PYTHONPATH": str(ROOT / "src")},
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "assay keys create" in done.stderr
 
 
 ALWAYS = """
