@@ -38,7 +38,7 @@ class MeaningJudge:
     @property
     def name(self) -> str:
         """Identifies everything that changes a grade."""
-        return f"{NAME}({self.model.model_id},rules={RULES})"
+        return f"{NAME}{RULES}={self.model.model_id}"
 
     def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
         """The grades of tasks of relevance, in order, question by question."""
