@@ -121,7 +121,8 @@ def owners_id(row: Row, metadata: Row, named: str = "") -> str:
 def part_of(row: Row, columns: Columns) -> object:
     """The owner's id in the metadata of a row: rows that share it are parts of one document."""
     row = _unwrapped(row)
-    given = next((row[name] for name in METADATA_NAMES if isinstance(row.get(name), dict)), {})
+    found = (row[name] for name in METADATA_NAMES if isinstance(row.get(name), dict))
+    given: Row = next(found, {})
     inside = owners_id(row, given, columns.id if columns.id not in row else "")
     return given.get(inside) if inside else None
 
