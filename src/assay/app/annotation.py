@@ -26,6 +26,7 @@ from assay.annotation.standing import Standing, standing
 from assay.annotation.tasks import asked, next_task, ordered, task
 from assay.app.engine import Progress as Watch
 from assay.app.engine import silent
+from assay.digests import digest_of
 from assay.errors import UsageError
 from assay.evaluation.scores import rounded
 from assay.judges.relevance import relevance
@@ -477,7 +478,11 @@ def automatic(
 
 def _voice(name: str) -> str:
     """A judge's name as an id: what changes its opinions changes its name."""
-    return re.sub(r"[^A-Za-z0-9_.#:-]+", "-", name).strip("-")[:MOST_VOICE]
+    found = re.sub(r"[^A-Za-z0-9_.#:-]+", "-", name).strip("-")
+    if len(found) <= MOST_VOICE:
+        return found
+    end = digest_of(name).replace("sha256:", "-")
+    return f"{found[: MOST_VOICE - len(end)]}{end}"
 
 
 def open_desks(workspace: Workspace) -> list[Desk]:

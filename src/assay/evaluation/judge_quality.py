@@ -128,6 +128,7 @@ class JudgeQuality(Tabular):
             "passed": self.passed,
             "verdict": self.verdict,
             "faithfulness": self.faithfulness.to_dict(),
+            "notes": list(self.notes),
         }
 
 

@@ -4,9 +4,10 @@ The encoder that ships compares both: the cosine of their vectors, and the weigh
 terms in the passage. A logistic model makes a probability of these, in which a text shorter than
 thirty words gets a bonus: a short answer repeats little of its question. Thresholds make grades.
 
-Fitted on NFCorpus (dev) and Cranfield, and for short texts on every other answer of CovidQA.
-Quadratic kappa with judgments of collections that were not used (NFCorpus test, MED, CovidQA
-passages) is .42, .49 and .24; by words it is .16, .36 and .06 (design/061).
+Fitted on NFCorpus (dev) and Cranfield, and for short texts on every other answer of CovidQA
+(``python -m bench.judge_relevance``). Quadratic kappa with people on what was not used (NFCorpus
+test, MED, passages of CovidQA) is .35, .37 and .18; by words it is .08, .19 and .06
+(``python -m reproduce.relevance``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from assay.model.vectors import SearchEncoder, SparseVector
 NAME = "meaning"
 RULES = 1  # of which version; opinions of another one are not reused
 BATCH = 16  # passages that are read before their grades are handed on
-_COSINE, _TERMS, _SHORT, _BIAS = 9.94, 0.754, 0.984, -8.89
+_WEIGHTS, _BIAS = (9.94, 0.754, 0.984), -8.89  # cosine, terms, shortness
 _SHORT_WORDS = 30
 _GRADES = (0.30, 0.45, 0.70)  # probabilities from which on a grade is 1, 2 and 3
 
@@ -38,23 +39,32 @@ class MeaningJudge:
     @property
     def name(self) -> str:
         """Identifies everything that changes a grade."""
-        return f"{NAME}({self.model.model_id},rules={RULES})"
+        return f"{NAME}{RULES}={self.model.model_id}"
 
     def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
-        """The grades of tasks of relevance, in order, question by question."""
-        asked = list(dict.fromkeys(task.text for task in tasks))
-        vectors = dict(zip(asked, self.model.query_vectors(asked), strict=True))
-        terms = dict(zip(asked, self.model.query_terms(asked), strict=True))
+        """The grades of tasks of relevance, question by question."""
         for start in range(0, len(tasks), BATCH):
             part = tasks[start : start + BATCH]
-            read = self.model.encode_both([task.passage for task in part])
-            for at, (task, passage) in enumerate(zip(part, read, strict=True), start):
-                share = _chance(
-                    float(vectors[task.text] @ passage.dense),
-                    _weight(terms[task.text], passage.sparse),
-                    len(task.passage.split()),
-                )
-                yield at, _grade(task, share)
+            for text in dict.fromkeys(task.text for task in part):
+                own = [at for at, task in enumerate(part) if task.text == text]
+                rows = features(self.model, text, [part[at].passage for at in own])
+                for at, row in zip(own, rows, strict=True):
+                    yield start + at, _grade(part[at], _chance(row))
+
+
+def features(
+    model: SearchEncoder, question: str, passages: Sequence[str]
+) -> list[tuple[float, float, float]]:
+    """Cosine, weight of the question's terms, and how short it is, of each passage."""
+    vector, terms = model.query_vectors([question])[0], model.query_terms([question])[0]
+    return [
+        (
+            float(vector @ read.dense),
+            _weight(terms, read.sparse),
+            max(0.0, math.log(_SHORT_WORDS / max(len(passage.split()), 1))),
+        )
+        for passage, read in zip(passages, model.encode_both(list(passages)), strict=True)
+    ]
 
 
 def _grade(task: JudgeTask, share: float) -> Opinion:
@@ -63,9 +73,8 @@ def _grade(task: JudgeTask, share: float) -> Opinion:
     return graded(sum(share >= limit for limit in _GRADES), f"by meaning: {share:.2f}")
 
 
-def _chance(cosine: float, terms: float, words: int) -> float:
-    short = max(0.0, math.log(_SHORT_WORDS / max(words, 1)))
-    return 1 / (1 + math.exp(-(_COSINE * cosine + _TERMS * terms + _SHORT * short + _BIAS)))
+def _chance(row: Sequence[float]) -> float:
+    return 1 / (1 + math.exp(-_BIAS - sum(w * x for w, x in zip(_WEIGHTS, row, strict=True))))
 
 
 def _weight(asked: SparseVector, read: SparseVector) -> float:

@@ -250,8 +250,10 @@ def voices_text(voices: Sequence[Voice]) -> str:
             )
         )
     lines = [aligned(rows)]
-    lines += ["\n" + "\n  ".join(figure.lines) for one in voices for figure in one.joint]
     for one in voices:
+        if one.joint:
+            lines.append(f"\n{one.person} and {one.judge} together")
+            lines += [f"  {line}" for figure in one.joint for line in figure.lines]
         worst = one.differences[:SHOWN]
         if worst:
             lines.append(f"\n{one.person} and {one.judge}, furthest apart first")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from assay.evaluation.components import HYBRID, ComponentReport
 from assay.evaluation.cross_mode import ModeDifference
 from assay.evaluation.defaults import HISTORY_MEASURES, JUDGED_MEASURES
+from assay.evaluation.judge_quality import KEY
 from assay.evaluation.result import EvaluationResult
 from assay.evaluation.scores import Scores, rounded, shown
 from assay.evaluation.waterfall import Fate, Stage, Waterfall
@@ -267,7 +268,7 @@ def _decisions(
 
 
 def _answers_by_group(result: EvaluationResult) -> list[Table]:
-    """The measures that a judge made, by type and speaker, and the claims nothing supports."""
+    """The measures that a judge made, by type and speaker."""
     chosen = [m for m in result.answers if m in set(parse_measures(JUDGED_MEASURES))]
     tables = []
     for field, what in (("query_type", "query type"), ("speaker_filter", "speaker")):
@@ -287,5 +288,19 @@ def _answers(result: EvaluationResult) -> Table:
         ("measure", "value", f"{level:.0%} CI", "n"),
         tuple(answer_rows(result.answers, level)),
         title="answers",
-        notes=tuple(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),
+        notes=(
+            *(f"{m} is undefined: {o.reason}" for m, o in result.answers.items() if o.reason),
+            *_judged_by(result),
+        ),
     )
+
+
+def _judged_by(result: EvaluationResult) -> list[str]:
+    """Who judged claims, and what is known of that judge."""
+    judges = sorted({one.judged.judge for one in result.outcomes if one.judged is not None})
+    known = {} if result.info is None else result.info.aggregate.get(KEY) or {}
+    return [
+        *(f"claims are judged by {judge}" for judge in judges),
+        *([f"beside people: {known['verdict']}"] if known.get("verdict") else []),
+        *known.get("notes", ()),
+    ]

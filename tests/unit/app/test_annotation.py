@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.annotation import Desk
+from assay.app.annotation import MOST_VOICE, Desk, _voice
 from assay.store.annotations import AnnotationStore
 from tests.unit.store.test_annotations import ITEMS, QUERIES, a_round
 
@@ -43,3 +43,10 @@ def test_what_is_put_off_comes_once_nothing_else_is_left(desk: Desk) -> None:
         assert task.number == len(order)
         desk.grade("ann", order[-1], 1)
     assert order[-2:] == later
+
+
+def test_long_names_of_judges_stay_apart() -> None:
+    one, other = (_voice(f"http://{'a' * 200}/{end}") for end in "xy")
+    assert one != other
+    assert len(one) == MOST_VOICE
+    assert _voice("words(rules=4)") == "words-rules-4"

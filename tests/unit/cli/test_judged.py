@@ -255,6 +255,11 @@ def test_a_judge_that_people_disagree_with_decides_no_gate(
     assert "3 claims are graded, and 30 are needed" in shown
     assert run(gate) == 0
     assert "3 claims are graded, and 30 are needed" in "".join(capsys.readouterr())
+    assert run(["eval", "show", "baseline"]) == 0
+    shown = " ".join("".join(capsys.readouterr()).split())
+    assert "claims are judged by words(rules=" in shown
+    assert "beside people: kappa 1.0000 exceeds 0.6, but 3 claims" in shown
+    assert "Faithfulness by people and judge" in shown
 
     graded_by(sheet, lambda claim: "supported" if "Headache" in claim else "unsupported")
     assert run(["judge", "grade", "baseline", str(sheet), "--by", "anna"]) == 0
