@@ -33,6 +33,7 @@ PATHS = [
     *LISTS,
     "/runs/held_a/query/q1",
     "/runs/held_b/query/q1",
+    "/runs/held_b/answer/q1",
     f"/compare/query?{PAIR}&query=q1",
     "/gate?baseline=held_b&current=held_a&limits=nDCG@10=5%25",
 ]
