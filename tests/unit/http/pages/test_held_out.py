@@ -228,5 +228,5 @@ def test_a_diff_names_no_judgment_of_a_held_out_query(pages: TestClient, home: P
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(content), encoding="utf-8")
     text = pages.get("/testsets/before/diff/after").text
-    assert "<code>d5:chunk_0</code>" in text
-    assert "<code>d1:chunk_0</code>" not in text
+    assert 'title="d5:chunk_0"' in text
+    assert "d1:chunk_0" not in text
