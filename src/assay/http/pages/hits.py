@@ -17,7 +17,7 @@ from assay.search.snippet import Snippet, snippet, wanted_stems
 
 WHOLE = 20_000
 BAR = 1_000
-MOST_WHOLE = 50
+MOST_WHOLE = 20
 """Results up to which a page holds their whole texts; longer lists lead to the documents."""
 
 

@@ -26,6 +26,8 @@ from assay.search.response import SearchResponse
 router = new_router()
 
 GRADE = "grade:"
+MOST_GRADED = 50
+"""Results up to which a page has pills to grade them."""
 GRADES = (
     (3, "answers the question fully by itself"),
     (2, "answers most of it, or all of it with some thought"),

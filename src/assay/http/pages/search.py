@@ -18,7 +18,7 @@ from assay.app.search import options_of_caller
 from assay.errors import UsageError
 from assay.http.edge.problems import ProblemError
 from assay.http.pages.hits import MOST_WHOLE, HitView, hit_views
-from assay.http.pages.judging import GRADES, judging_of, pending_in, standings
+from assay.http.pages.judging import GRADES, MOST_GRADED, judging_of, pending_in, standings
 from assay.http.pages.page import Command, Reader, ServiceOf, address, cli, curl, is_htmx, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import Pane, read_pane, read_panes
@@ -112,7 +112,7 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         pages=_pages(link_pairs, panes[0], responses),
         document=params.get("document", "").strip()[:200],
         answer=address("/answer", [pair for pair in link_pairs if pair[0] not in NOT_ANSWERED]),
-        most_graded=MOST_WHOLE,
+        most_graded=MOST_GRADED,
         link=link,
         components=searcher.components,
         known=_known(searcher, await service.work(service.workspace.models)),

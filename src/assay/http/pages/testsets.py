@@ -6,6 +6,7 @@ Held-out queries are masked until somebody asks to see them; the look is logged.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.page import Reader, ServiceOf, address, cli, curl, form_of, page
 from assay.http.pages.page import router as new_router
 from assay.http.service import Service
+from assay.model.document import Label
 from assay.model.testset import QueryType, TestSet
 from assay.render.svg import HistogramBar, histogram
 
@@ -31,6 +33,8 @@ TARGETS = {
 """The shares that a balanced set has: 20, 15 and 15 of 50."""
 LARGE_DRIFT = 0.1
 MOST_PROBLEMS = 200
+MOST_SHOWN = 500
+"""Changes of a kind that a page lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,10 @@ async def diff_page(
         before=found.before,
         after=found.after,
         found=found.changes,
+        labels=await service.work(
+            lambda: _labels(service, [one.id for one in found.changes.judgments[:MOST_SHOWN]])
+        ),
+        most=MOST_SHOWN,
         commands=[cli("testset", "diff", name, other)],
     )
 
@@ -141,13 +149,21 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         and (not chosen["text"] or chosen["reveal"] or query.query_id not in held)
     ]
     start = (number - 1) * PAGE
+    shown = rows[start : start + PAGE]
+    judged = [
+        one.id
+        for query in shown
+        if chosen["reveal"] or query.query_id not in held
+        for one in query.relevant_docs
+    ]
     grades = Counter(one.grade for query in found.queries for one in query.relevant_docs)
     return {
         "reading": reading,
         "found": found,
         "name": name,
         "held": held,
-        "rows": rows[start : start + PAGE],
+        "rows": shown,
+        "labels": _labels(service, judged),
         "listing": listing(f"/testsets/{name}", list(chosen.items()), number, len(rows)),
         "strata": strata(found),
         "chart": histogram(
@@ -159,6 +175,11 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         "others": [other for other in testsets.names(layout) if other != name],
         "looks": testsets.looks(service.workspace, found).uses,
     }
+
+
+def _labels(service: Service, ids: Sequence[str]) -> dict[str, Label]:
+    """Titles of what was judged; none in a workspace that holds no documents yet."""
+    return service.workspace.labels(ids) if ids and service.workspace.exists() else {}
 
 
 def strata(found: TestSet) -> list[Stratum]:

@@ -33,6 +33,7 @@ PATHS = [
     *LISTS,
     "/runs/held_a/query/q1",
     "/runs/held_b/query/q1",
+    "/runs/held_b/answer/q1",
     f"/compare/query?{PAIR}&query=q1",
     "/gate?baseline=held_b&current=held_a&limits=nDCG@10=5%25",
 ]
@@ -227,5 +228,5 @@ def test_a_diff_names_no_judgment_of_a_held_out_query(pages: TestClient, home: P
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(content), encoding="utf-8")
     text = pages.get("/testsets/before/diff/after").text
-    assert "<code>d5:chunk_0</code>" in text
-    assert "<code>d1:chunk_0</code>" not in text
+    assert 'title="d5:chunk_0"' in text
+    assert "d1:chunk_0" not in text

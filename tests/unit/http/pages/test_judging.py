@@ -9,8 +9,11 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
+from assay.store.keys import KeyStore
 from assay.testsets.load import read_test_set
-from tests.unit.http.pages.conftest import FORM
+from tests.unit.http.conftest import MakeService, client_of
+from tests.unit.http.pages.conftest import FORM, PERSON
+from tests.unit.http.small import TEST_SET
 
 pytestmark = pytest.mark.slow
 PART = {"hx-request": "true"}
@@ -96,3 +99,41 @@ def test_results_lead_to_documents_and_to_the_next_page(pages: TestClient) -> No
     second = pages.get("/search?q=headache&k=1&offset=1").text
     assert 'href="/search?q=headache&amp;k=1" rel="prev"' in second
     assert 'aria-label="rank 2"' in second
+
+
+def test_a_held_out_question_shows_no_grades(pages: TestClient) -> None:
+    held = {**TEST_SET, "held_out": {"seed": 1, "query_ids": ["q1"]}}
+    pages.post("/v1/testsets", json=held)
+    text = pages.get("/search?q=headache&set=small").text
+    assert "holds this question out" in text
+    assert "nDCG@10</span>" not in text
+    assert '<fieldset class="grades"' not in text
+    status, said = _grade(pages, set="small", q="headache", **{"grade:d1:chunk_0": "3"})
+    assert status == 409
+    assert "held out" in said
+
+
+def test_readers_see_grades_and_give_none(
+    pages: TestClient, make_service: MakeService, home: Path
+) -> None:
+    _grade(pages, set="mine", q="headache", **{"grade:d1:chunk_0": "3"})
+    store = KeyStore(home / "assay.db")
+    key = store.create("reader", ["read"])[1]
+    store.close()
+    with client_of(make_service(home=home), headers=PERSON) as client:
+        reader = {"authorization": f"Bearer {key}"}
+        shown = client.get("/search?q=headache", headers=reader).text
+        assert "grade 3 of 3" in shown
+        assert '<fieldset class="grades"' not in shown
+        body = urlencode({"set": "mine", "q": "headache", "grade:d1:chunk_0": "0", "name": "x"})
+        for path in ("/ui/grade", "/ui/fork"):
+            assert client.post(path, content=body, headers={**FORM, **reader}).status_code == 403
+            assert client.post(path, content=body, headers=FORM).status_code == 401
+        grades = {"query_text": "headache", "grades": {"d1:chunk_0": 0}}
+        put = client.put("/v1/testsets/mine/grades", json=grades, headers=reader)
+        fork = client.post("/v1/testsets/mine/fork", json={"name": "x"}, headers=reader)
+        judged = client.get("/v1/answer?q=headache&judged=true", headers=reader)
+        assert {put.status_code, fork.status_code, judged.status_code} == {403}
+        for path in ("/documents", "/documents/d1", "/documents/d1/uses", "/answer?q=headache"):
+            assert client.get(path, headers=reader).status_code == 200
+            assert client.get(path).status_code == 401
