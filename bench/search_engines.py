@@ -154,10 +154,12 @@ class GivenDense:
         self._model = None if models is None else models.dense
 
     def encode(self, texts: list[str], kind: str) -> Any:
-        number = self._questions.numbers.get(texts[0], 0)
+        import numpy as np
+
+        numbers = [self._questions.numbers.get(text, 0) for text in texts]
         if self._model is not None:
-            self._model.encode([self._questions.spoken[number]], "query")
-        return self._questions.dense(number)[None, :]
+            self._model.encode([self._questions.spoken[number] for number in numbers], "query")
+        return np.stack([self._questions.dense(number) for number in numbers])
 
 
 class GivenSparse:
@@ -171,10 +173,10 @@ class GivenSparse:
     def encode(self, texts: list[str], kind: str) -> Any:
         from assay.model.vectors import SparseVector
 
-        number = self._questions.numbers.get(texts[0], 0)
+        numbers = [self._questions.numbers.get(text, 0) for text in texts]
         if self._model is not None:
-            self._model.encode([self._questions.spoken[number]], "query")
-        return [SparseVector(*self._questions.sparse(number))]
+            self._model.encode([self._questions.spoken[number] for number in numbers], "query")
+        return [SparseVector(*self._questions.sparse(number)) for number in numbers]
 
 
 class QdrantEdge(Engine):

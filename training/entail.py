@@ -13,7 +13,6 @@ cross-encoder says.
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from torch.nn import functional
 from training.arrays import Ragged, fast
 from training.mine import floats, joined
 from training.model import PAD, Judge, judge
-from training.reader import Reader, begin_as, compiled, learned, learners, start
+from training.reader import Reader, begin_as, compiled, learn, learned, recipes, start
 from training.statements import VERDICTS
 
 WIDTH, STATEMENT = 320, 92
@@ -76,42 +75,16 @@ class Pairs:
 
 def train(pairs: Pairs, model: Reader, said: dict[str, str]) -> None:
     """Learn the three verdicts."""
-    device = pairs.verdict.device
-    steps, batch = int(said.get("steps", 1600)), int(said.get("batch", 160))
-    rate = float(said.get("rate", 8e-4))
-    small, rest = learners(model)
-    learning = [*small, *rest]
-    optimizer = torch.optim.AdamW(
-        [{"params": small, "rate": rate}, {"params": rest, "rate": rate / 4}],
-        lr=rate,
-        weight_decay=0.01,
-        fused=device.type == "cuda",
-    )
+    batch = int(said.get("batch", 160))
     drawn = pairs.chances(tuple(filter(None, said.get("without", "").split(","))))
-    average = [value.detach().clone() for value in learning]
-    model.train()
-    began = time.time()
-    for at in range(steps):
-        done = at / steps
-        for group in optimizer.param_groups:
-            group["lr"] = group["rate"] * min(1.0, (at + 1) / (0.06 * steps)) * (1 - done)
+
+    def loss() -> Tensor:
         which = torch.multinomial(drawn, batch, replacement=True)
-        with fast(device):
+        with fast(pairs.verdict.device):
             found = model(*pairs.rows(which))
-        loss = functional.cross_entropy(found, pairs.verdict[which], label_smoothing=0.03)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(learning, 1.0)
-        optimizer.step()
-        with torch.no_grad():
-            near = min(0.997, at / (at + 10))
-            torch._foreach_lerp_(average, [one.detach() for one in learning], 1 - near)
-        if at % 250 == 0:
-            print(f"judge {at} {time.time() - began:.0f} s {float(loss.detach()):.3f}", flush=True)
-    with torch.no_grad():
-        for value, mean in zip(learning, average, strict=True):
-            value.copy_(mean)
-    print(f"judge {steps} {time.time() - began:.0f} s", flush=True)
+        return functional.cross_entropy(found, pairs.verdict[which], label_smoothing=0.03)
+
+    learn(model, loss, int(said.get("steps", 1600)), float(said.get("rate", 8e-4)), average=0.997)
 
 
 @torch.no_grad()
@@ -147,13 +120,6 @@ def accuracy(pairs: Pairs, which: Tensor, said: np.ndarray) -> str:
 def main(arguments: list[str]) -> None:
     """Train every recipe (divided by ``--``), and write adapters and answers."""
     folder, path, out = (Path(each) for each in arguments[:3])
-    recipes: list[dict[str, str]] = [{}]
-    for word in arguments[3:]:
-        if word == "--":
-            recipes.append({})
-        else:
-            key, _, value = word.partition("=")
-            recipes[-1][key] = value
     device = "cuda" if torch.cuda.is_available() else "cpu"
     pairs = Pairs(folder / "statements.npz", device)
     which = torch.from_numpy(np.flatnonzero(pairs.part != "train")).to(device)
@@ -161,7 +127,7 @@ def main(arguments: list[str]) -> None:
         general = judge(floats(folder / "judge.npz")).to(device)
         said_by_it = answers(general, pairs, which)
         np.savez_compressed(out / "general-said.npz", which=which.cpu().numpy(), said=said_by_it)
-    for said in recipes:
+    for said in recipes(arguments[3:]):
         name = said.get("name", "judge")
         torch.manual_seed(int(said.get("seed", 0)))
         model = start(path, len(VERDICTS), int(said.get("rank", 16)), device)

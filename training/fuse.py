@@ -19,10 +19,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from assay.encode.catalog import CARDS
 from training.evaluate import NONE, Collection, lexical, ndcg, spread, votes
 
 DEVELOPMENT = ("nfcorpus/dev", "covidqa/kept", "cranfield/test", "med1033/test", "evidence/kept")
 STEP = 0.1
+# of bm25, sparse and dense, as the card of the shipped encoder has them
+RANKS = tuple(weight for _, weight in CARDS["assay-bio"].rrf_weights)
+SCORES = tuple(weight for _, weight in CARDS["assay-bio"].score_weights)
 
 
 @dataclass(slots=True)

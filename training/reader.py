@@ -8,6 +8,8 @@ it opens the model (``assay.encode.adapter``).
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -99,11 +101,44 @@ def begin_as(model: Reader, adapter: Path) -> None:
             mine[name].copy_(torch.from_numpy(array.astype(np.float32)))
 
 
-def learners(model: Reader) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
-    """The small matrices, and everything else that learns."""
+def learn(
+    model: Reader, loss_of_batch: Callable[[], Tensor], steps: int, rate: float, average: float
+) -> None:
+    """Take these steps, and end with the mean of the weights over the last of them.
+
+    The small matrices learn at the whole rate, everything else at a quarter of it.
+    """
     own = [(name, value) for name, value in model.named_parameters() if value.requires_grad]
     small = [value for name, value in own if name.endswith(SMALL)]
-    return small, [value for name, value in own if not name.endswith(SMALL)]
+    rest = [value for name, value in own if not name.endswith(SMALL)]
+    learning = [*small, *rest]
+    optimizer = torch.optim.AdamW(
+        [{"params": small, "rate": rate}, {"params": rest, "rate": rate / 4}],
+        lr=rate,
+        weight_decay=0.01,
+        fused=model.kinds.is_cuda,
+    )
+    means = [value.detach().clone() for value in learning]
+    model.train()
+    began = time.time()
+    for at in range(steps):
+        rise = min(1.0, (at + 1) / (0.06 * steps))
+        for group in optimizer.param_groups:
+            group["lr"] = group["rate"] * rise * (1 - at / steps)
+        loss = loss_of_batch()
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(learning, 1.0)
+        optimizer.step()
+        with torch.no_grad():
+            near = min(average, at / (at + 10))
+            torch._foreach_lerp_(means, [one.detach() for one in learning], 1 - near)
+        if at % 250 == 0:
+            print(f"step {at} {time.time() - began:.0f} s {float(loss.detach()):.3f}", flush=True)
+    with torch.no_grad():
+        for value, mean in zip(learning, means, strict=True):
+            value.copy_(mean)
+    print(f"{steps} steps, {time.time() - began:.0f} s", flush=True)
 
 
 def learned(model: Reader) -> Arrays:
@@ -133,3 +168,15 @@ def compiled(model: Reader, *, on: bool) -> None:
             layer.compile(dynamic=False)
         else:
             layer._compiled_call_impl = None
+
+
+def recipes(words: list[str]) -> list[dict[str, str]]:
+    """The settings of each training, ``key=value``; ``--`` begins another one."""
+    found: list[dict[str, str]] = [{}]
+    for word in words:
+        if word == "--":
+            found.append({})
+        else:
+            key, _, value = word.partition("=")
+            found[-1][key] = value
+    return found

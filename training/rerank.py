@@ -23,15 +23,15 @@ from torch import Tensor
 from training.arrays import Pool, fast
 from training.evaluate import Collection, Lists, best, lexical, listed, scores, votes
 from training.export import load, unpacked
+from training.fuse import RANKS
 from training.mine import QUERY_WIDTH, candidates, floats, joined, pair_rows
 from training.model import PAD, Encoder, Judge, judge
 from training.prepare import COLLECTIONS, KINDS, SOURCES
-from training.reader import Reader, compiled, learned, learners, start
+from training.reader import Reader, compiled, learn, learned, recipes, start
 
 WRONG = 7
 WIDTH, LONG = 192, 256
 LISTED = 50
-RANKS = (0.3, 0.3, 0.4)  # weights of reciprocal ranks on the encoder's card
 SHARE = {
     "claim": 0.06,
     "prompt": 0.08,
@@ -98,25 +98,10 @@ def chances(pool: Pool) -> tuple[Tensor, Tensor]:
 def train(pool: Pool, model: Reader, teacher: Judge, found: Tensor, said: dict[str, str]) -> None:
     """Learn to tell right answers from hard wrong ones."""
     device = pool.document.device
-    steps, batch = int(said.get("steps", 2400)), int(said.get("batch", 64))
-    rate = float(said.get("rate", 8e-4))
-    small, rest = learners(model)
-    optimizer = torch.optim.AdamW(
-        [{"params": small, "rate": rate}, {"params": rest, "rate": rate / 4}],
-        lr=rate,
-        weight_decay=0.01,
-        fused=device.type == "cuda",
-    )
+    batch, every = int(said.get("batch", 64)), found.shape[1]
     drawn, belief = chances(pool)
-    every = found.shape[1]
-    learning = [*small, *rest]
-    average = [value.detach().clone() for value in learning]
-    model.train()
-    began = time.time()
-    for at in range(steps):
-        done = at / steps
-        for group in optimizer.param_groups:
-            group["lr"] = group["rate"] * min(1.0, (at + 1) / (0.06 * steps)) * (1 - done)
+
+    def loss() -> Tensor:
         query = torch.multinomial(drawn, batch, replacement=True)
         which = torch.rand(batch, every, device=device).argsort(1)[:, :WRONG] + 1
         place = torch.nn.functional.pad(which, (1, 0))
@@ -129,20 +114,9 @@ def train(pool: Pool, model: Reader, teacher: Judge, found: Tensor, said: dict[s
         right = torch.zeros_like(old)
         right[:, 0] = 1
         sure = belief[query][:, None]
-        loss = -((sure * right + (1 - sure) * old) * scores.log_softmax(1)).sum(1).mean()
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(learning, 1.0)
-        optimizer.step()
-        with torch.no_grad():
-            near = min(0.998, at / (at + 10))
-            torch._foreach_lerp_(average, [one.detach() for one in learning], 1 - near)
-        if at % 250 == 0:
-            print(f"rerank {at} {time.time() - began:.0f} s {float(loss.detach()):.3f}", flush=True)
-    with torch.no_grad():
-        for value, mean in zip(learning, average, strict=True):
-            value.copy_(mean)
-    print(f"rerank {steps} {time.time() - began:.0f} s", flush=True)
+        return -((sure * right + (1 - sure) * old) * scores.log_softmax(1)).sum(1).mean()
+
+    learn(model, loss, int(said.get("steps", 2400)), float(said.get("rate", 8e-4)), average=0.998)
 
 
 @torch.no_grad()
@@ -185,13 +159,6 @@ def lists_of(model: Encoder, collections: list[Collection]) -> Lists:
 def main(arguments: list[str]) -> None:
     """Train every recipe (divided by ``--``), and write adapters and scores."""
     folder, path, out = (Path(each) for each in arguments[:3])
-    recipes: list[dict[str, str]] = [{}]
-    for word in arguments[3:]:
-        if word == "--":
-            recipes.append({})
-        else:
-            key, _, value = word.partition("=")
-            recipes[-1][key] = value
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.manual_seed(0)
@@ -223,7 +190,7 @@ def main(arguments: list[str]) -> None:
     if device == "cuda":  # one layer's code serves all of them
         for layer in teacher.body.layers:
             layer.compile(dynamic=False)
-    for said in recipes:
+    for said in recipes(arguments[3:]):
         seed = int(said.get("seed", 0))
         name = said.get("name", f"rerank-{seed}")
         torch.manual_seed(seed)

@@ -23,10 +23,8 @@ from torch import Tensor
 
 from assay.stats.paired import paired_t
 from training.evaluate import Collection, ndcg, spread, votes
-from training.fuse import Part, parts_of, read
-from training.rerank import RANKS
+from training.fuse import RANKS, SCORES, Part, parts_of, read
 
-SCORES = (0.1, 0.35, 0.55)
 SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
 CHOSEN = 0.4
 DEPTH = 12

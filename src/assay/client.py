@@ -205,10 +205,17 @@ class Client(Verbs):
         return decode(Why, self.call("GET", "/v1/search/why", params=params))
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
+        self,
+        question: str,
+        options: SearchOptions | None = None,
+        *,
+        judged: bool = False,
+        **changes: Unpack[SearchChanges],
     ) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
         params = [("q", question), *as_parameters(changes, options, names=ANSWER_NAMES)]
+        if judged:
+            params.append(("judged", "true"))
         return decode(Answered, self.call("GET", "/v1/answer", params=params))
 
     # Documents and the index

@@ -80,12 +80,26 @@ def missing(package: str, error: ImportError | None = None) -> MissingDependency
     extra = EXTRA_OF.get(package)
     broken = error is not None and not isinstance(error, ModuleNotFoundError)
     why = f"cannot be imported: {error}" if broken else "is not installed"
-    wanted = f"'{DISTRIBUTION}[{extra}]'" if extra else package.replace("_", "-")
+    wanted = f"'{installed_from()}[{extra}]'" if extra else package.replace("_", "-")
     needed = f"the extra {extra}" if extra else f"the package {package}"
     named = f"the package {package} {why}" if extra else f"which {why}"
     return MissingDependencyError(
         f"this needs {needed}{': ' if extra else ', '}{named}", hint=f"pip install {wanted}"
     )
+
+
+def installed_from() -> str:
+    """What pip was given to install this package: a wheel, a folder, or its name."""
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        told = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+        place = urlsplit(told["url"])
+        return unquote(place.path) if place.scheme == "file" else DISTRIBUTION
+    except (PackageNotFoundError, ValueError, LookupError, TypeError):
+        return DISTRIBUTION
 
 
 def explained(error: ImportError) -> MissingDependencyError | None:

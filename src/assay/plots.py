@@ -38,6 +38,7 @@ MOST_CHARACTERS = 60
 
 def forest(tested: AbTest | ABResult | Comparison, *, ax: Axes | None = None) -> Figure:
     """The difference of each measure with its interval; the margin of equivalence is shaded."""
+    _require(tested, AbTest, ABResult, Comparison, hint="workspace.ab(a, b) or assay.compare(...)")
     result = tested.result if isinstance(tested, AbTest) else tested
     contrasts = result.contrasts
     figure, ax = _axes(ax, height=1.3 + 0.42 * len(contrasts))
@@ -78,6 +79,7 @@ def differences(
     Instead of a test, two results of ``assay.score`` or ``assay.evaluate`` will do: the second is
     held against the first.
     """
+    _require(tested, AbTest, ABResult, tuple, hint="workspace.ab(a, b), or two results as (a, b)")
     one, other = _sides(tested)
     chosen = one.measures[0] if measure is None else measure
     before, after = one.per_query(chosen), other.per_query(chosen)
@@ -113,6 +115,7 @@ def trend(
     history: History, measures: Sequence[Measure] | None = None, *, ax: Axes | None = None
 ) -> Figure:
     """Measures from run to run; only runs that can be compared are joined by a line."""
+    _require(history, History, hint="workspace.history(suite)")
     if not history.runs:
         raise UsageError(f"there is no complete run of {history.suite:.80}")
     figure, ax = _axes(ax, height=3.8)
@@ -145,6 +148,7 @@ def trend(
 
 def waterfall(found: Waterfall | RunView, *, ax: Axes | None = None) -> Figure:
     """How many relevant documents were still there after each stage, and how many were lost."""
+    _require(found, Waterfall, RunView, hint="workspace.show(run, waterfall=True)")
     fates = found.fates if isinstance(found, RunView) else found
     if fates is None:
         raise UsageError("the stages were not asked for", hint="show(run, waterfall=True)")
@@ -167,6 +171,12 @@ def waterfall(found: Waterfall | RunView, *, ax: Axes | None = None) -> Figure:
     name = found.info.name or found.info.run_id if isinstance(found, RunView) else ""
     ax.set_title(_text(name))
     return figure
+
+
+def _require(given: object, *kinds: type, hint: str) -> None:
+    """Refuse a result that has no such picture."""
+    if not isinstance(given, kinds):
+        raise UsageError(f"a {type(given).__name__} has no such picture", hint=hint)
 
 
 def _axes(ax: Axes | None, *, height: float) -> tuple[Figure, Any]:

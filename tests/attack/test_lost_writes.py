@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from assay import trust
-from assay.app import testsets
+from assay.app import drafts, testsets
 from assay.app.configurations import save_configuration
 from assay.app.layout import Layout
 from assay.errors import AssayError, ConflictError
@@ -26,14 +26,14 @@ WRITERS, EACH = 8, 5
 CHILD = """
 import sys
 from pathlib import Path
-from assay.app import testsets
+from assay.app import drafts
 from assay.app.layout import Layout
 from assay.model.testset import GoldenQuery, Judgment
 who = sys.argv[2]
 for at in range(int(sys.argv[3])):
     name = f"{who}-{at}"
     query = GoldenQuery(name, f"question {name}", relevant_docs=(Judgment("d1", 1),))
-    testsets.add_query(Layout(Path(sys.argv[1])), "shared", query)
+    drafts.add_query(Layout(Path(sys.argv[1])), "shared", query)
     print(name, flush=True)
 """
 
@@ -63,7 +63,7 @@ def test_of_queries_saved_at_once_none_is_lost(tmp_path: Path) -> None:
     def save(who: int) -> list[str]:
         names = [f"w{who}-{at}" for at in range(EACH)]
         for name in names:
-            testsets.add_query(layout, "shared", _query(name))
+            drafts.add_query(layout, "shared", _query(name))
         return names
 
     saved = _at_once([partial(save, who) for who in range(WRITERS)])

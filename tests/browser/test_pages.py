@@ -18,6 +18,8 @@ PAGES = {
     "search": "/search?q=aspirin+headache",
     "search-two": "/search?q=headache&two=on&b_boosts=off&b_rrf_k=5",
     "search-why": "/search?q=headache&document=d4",
+    "answer": "/answer?q=what+eases+a+headache+and+lowers+fever",
+    "no-answer": "/answer?q=weather+in+paris",
     "documents": "/documents",
     "document": "/documents/d1?q=aspirin&chunk=d1:chunk_0",
     "runs": "/runs?threshold=0.75",

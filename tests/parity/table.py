@@ -42,7 +42,7 @@ def row(python: str, command: str = "", *places: str, server: bool = False, test
 TABLE = (
     row("workspace.Workspace.search", "search", "GET /v1/search", "/search", server=True, test="test_search.py::test_search"),
     row("workspace.Workspace.why", "", "GET /v1/search/why", "/search/why", server=True, test="test_search.py::test_why"),
-    row("workspace.Workspace.answer", "answer", "GET /v1/answer", server=True, test="test_search.py::test_answer"),
+    row("workspace.Workspace.answer", "answer", "GET /v1/answer", "/answer", server=True, test="test_search.py::test_answer"),
     row("search.options_of_caller", "", "GET /v1/search/classify", "GET /v1/sections", "GET /v1/index/freshness", why_not=PARTS),
     row("configurations.save_configuration", "", "/search/configuration/{name}", "/ui/save-configuration", why_not="made where one searches; assay eval ab reads the file"),
 
@@ -78,7 +78,7 @@ TABLE = (
     row("tuning.tune", "eval tune", why_not="an experiment of hundreds of settings beside the workspace"),
     row("runs.list_runs", "eval list", "GET /v1/runs", "/runs", "/", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("runs.show", "eval show", "GET /v1/runs/{ref}/scores", "GET /v1/runs/{ref}", "/runs/{ref}", "/runs/{ref}/queries", "/runs/{ref}/stages", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
-    row("runs.query", "", "GET /v1/runs/{ref}/queries/{query_id}", "/runs/{ref}/query/{query}", server=True, test="test_runs.py::test_a_judged_document_is_found_where_it_was_scored"),
+    row("runs.query", "", "GET /v1/runs/{ref}/queries/{query_id}", "/runs/{ref}/query/{query}", "/runs/{ref}/answer/{query}", server=True, test="test_runs.py::test_a_judged_document_is_found_where_it_was_scored"),
     row("runs.outcomes", "", "GET /v1/runs/{ref}/queries", "GET /v1/runs/{ref}/testset", server=True, why_not=PARTS),
     row("runs.rescore", "eval rescore", "POST /v1/runs/{ref}/rescore", why_not="it writes: the service rescores its own runs"),
     row("runs.tag", "eval tag", "PUT /v1/runs/{ref}/tags/{tag}", "DELETE /v1/tags/{tag}", "/ui/tag", server=True, why_not=""),

@@ -59,6 +59,7 @@ def test_a_claim_is_graded_the_same_way_on_every_surface(
     page = sides.page("/claims/judged?as=page")
     for text in (first.task.question, first.task.claim, first.task.passages[0].text):
         assert html.escape(text, quote=False) in page
+    assert f"<mark>{html.escape(first.task.claim.rstrip('.'), quote=False)}" in page
 
     graded = desk.grade("python", claim, Support.CONTRADICTED)
     monkeypatch.setattr("sys.stdin", io.StringIO("x\nc\nq\n"))

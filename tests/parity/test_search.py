@@ -173,6 +173,11 @@ def test_answer(surfaces: dict[str, Any]) -> None:
     assert surfaces["far"](*words) == wanted
     params = {"q": question, "k": "4", "source": "s0", "fusion_method": "weighted"}
     assert settled(surfaces["http"].get("/v1/answer", params=params).json()) == wanted
+    if wanted["answer"]["grounded"]:
+        judged = here.answer(question, judged=True, **changes).to_dict()
+        assert judged["judged"]["claims"]
+        assert there.answer(question, judged=True, **changes).to_dict() == judged
+        assert surfaces["near"](*words, "--judged") == judged
 
 
 @pytest.mark.parametrize(

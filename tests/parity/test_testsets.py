@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import ANY
 from urllib.parse import urlencode
 
 import pytest
@@ -24,6 +25,7 @@ from assay.app.annotation import Desk, open_desk
 from assay.app.workspace import Workspace
 from assay.cli.lazy import load as load_command
 from assay.cli.main import COMMANDS, run
+from assay.client import Client
 from assay.errors import ConflictError, MissingFileError, ProblemsError
 from assay.model.annotation import Order
 from assay.model.codec import decode, encode
@@ -541,9 +543,19 @@ def test_a_first_set_comes_the_same_way_from_every_surface(sides: Surfaces, tmp_
         "/v1/rounds", json={**body, "budget": 7, "until": 0.3, "order": "active"}
     )
     assert answer.status_code == 201, answer.text
-    for other, name in ((command, "command"), (answer.json(), "http")):
+    client = Client(str(sides.http.base_url), transport=sides.http._transport)
+    told = client.new_test_set("client", path, "ann", budget=7, until=0.3, order="active")
+    for other, name in ((command, "command"), (answer.json(), "http"), (told, "client")):
         assert other == {**made, "round_id": name}
-    for name in ("here", "command", "http"):
+    there, here = client.desk("client"), open_desk(sides.workspace, "client")
+    turn = there.turn("ann")
+    assert turn == here.turn("ann")
+    assert turn.task is not None
+    key = (turn.task.query_id, turn.task.chunk_id)
+    assert there.grade("ann", key, 3).progress.done == 1
+    assert there.undo("ann").undone == replace(here.grade("ann", key, 3).grade, at=ANY)
+    here.undo("ann")
+    for name in ("here", "command", "http", "client"):
         judge_alone(open_desk(sides.workspace, name))
     desk = first_set.add_judge(sides.workspace, "bob", "here", share=0.5)
     status = sides.command("testset", "second", "bob", "--share", 0.5, "--round", "command")
@@ -553,10 +565,12 @@ def test_a_first_set_comes_the_same_way_from_every_surface(sides: Surfaces, tmp_
         own = {name: other[name] for name in ("annotators", "passages", "standing", "open")}
         assert own == {name: ours[name] for name in own}
     assert sides.get("/v1/rounds/http") == over_http
+    assert client.desk("http").status() == open_desk(sides.workspace, "http").status()
+    assert there.add_annotator("bob", 0.5) == open_desk(sides.workspace, "client").status()
     done = first_set.finish(sides.workspace, "here").to_dict()
     finished = sides.command("testset", "finish", "--round", "command")
     closed = sides.post("/v1/rounds/http/finish", {})
-    for other in (finished, closed):
+    for other in (finished, closed, client.finish_test_set("client")):
         for name in ("version", "queries", "judgments", "left_out", "cautions", "standing"):
             assert other[name] == done[name]
     sets = [testsets.load(sides.workspace.layout, name) for name in ("here", "command", "http")]

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs torch: pip install torch onnx")
 pytest.importorskip("onnx", reason="the export needs onnx: pip install onnx")
 
-from training import evaluate, export, fuse, reranked, teachers  # noqa: E402
+from training import evaluate, export, fuse, reranked, seeds, teachers  # noqa: E402
 from training.arrays import Ragged, rows_of  # noqa: E402
 from training.mine import joined  # noqa: E402
 from training.model import (  # noqa: E402
@@ -22,7 +22,7 @@ from training.model import (  # noqa: E402
     Encoder,
     kept_terms,
 )
-from training.reader import Reader, begin_as, learned, learners  # noqa: E402
+from training.reader import Reader, begin_as, learn, learned, recipes  # noqa: E402
 
 IDS = np.array([[CLS, 2054, 3231, 5555, 3231, 20_000, SEP]], np.int64)
 
@@ -201,8 +201,6 @@ def test_only_what_is_small_learns() -> None:
     names = {name for name, value in model.named_parameters() if value.requires_grad}
     assert {"kinds", "score.weight", "body.layers.0.qkv.down", "body.layers.3.norm.weight"} <= names
     assert not {"body.words.weight", "body.layers.0.qkv.weight", "body.norm.weight"} & names
-    small, rest = learners(model)
-    assert len(small) + len(rest) == len(names)
     assert sum(array.nbytes for array in learned(model).values()) < 1e6
 
 
@@ -246,3 +244,75 @@ def test_a_reader_begins_as_another_of_higher_rank(tmp_path: Path) -> None:
     begin_as(second, tmp_path / "first.npz")
     one, other = (each.body.layers[2].wide for each in (first, second))
     assert torch.allclose(one.up @ one.down, other.up @ other.down, atol=0.01)
+
+
+def test_learning_lowers_the_loss_and_leaves_the_encoder_alone() -> None:
+    model, ids = reading(), torch.from_numpy(IDS)
+    second = torch.zeros_like(ids)
+    fixed = model.body.layers[0].qkv.weight.clone()
+
+    def loss() -> torch.Tensor:
+        return torch.nn.functional.cross_entropy(model(ids, second), torch.tensor([1]))
+
+    before = float(loss().detach())
+    learn(model, loss, steps=5, rate=8e-4, average=0.5)
+    assert float(loss().detach()) < before / 2
+    assert torch.equal(model.body.layers[0].qkv.weight, fixed)
+
+
+def test_two_dashes_begin_another_training() -> None:
+    assert recipes(["name=a", "steps=5", "--", "name=b"]) == [
+        {"name": "a", "steps": "5"},
+        {"name": "b"},
+    ]
+    assert recipes([]) == [{}]
+
+
+def collection(folder: Path) -> None:
+    """Two queries over twelve documents, of which the fifth answers both."""
+    empty = {"tokens": np.zeros(0, np.uint16)}
+    np.savez(
+        folder / "med1033.npz",
+        document_tokens=empty["tokens"],
+        document_borders=np.zeros(13, np.int32),
+        query_tokens=empty["tokens"],
+        query_borders=np.zeros(3, np.int32),
+        part=np.array(["test", "test"]),
+        judgments=np.int32([(0, 5, 1), (1, 5, 1)]),
+        bm25=np.int32([(0, 1), (1, 1)]),
+        bm25_scores=np.float32([1, 1]),
+    )
+
+
+def lists(path: Path, place: int) -> Path:
+    """Lists of both signals in which the answer has this place, from 0."""
+    order = [one for one in range(12) if one != 5]
+    order.insert(place, 5)
+    ids = np.uint16([order, order])
+    scores = np.float32([np.arange(12, 0, -1)] * 2)
+    np.savez(
+        path,
+        **{
+            f"med1033@12/{kind}{end}": array
+            for kind in ("dense", "sparse")
+            for end, array in (("", ids), ("/scores", scores))
+        },
+    )
+    return path
+
+
+def test_seeds_are_compared_with_the_older_models_and_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    collection(tmp_path)
+    older = lists(tmp_path / "older-lists.npz", 1)
+    places = {"first": 0, "second": 2, "third": 1}
+    made = [lists(tmp_path / f"{name}-lists.npz", at) for name, at in places.items()]
+    seeds.main([str(one) for one in (tmp_path, older, *made)])
+    said = capsys.readouterr().out
+    (dense,) = [line.split() for line in said.splitlines() if " dense " in line]
+    # 1 / log2 of the place + 1; two queries can be turned in four ways, four rows are tested
+    assert dense[2:8] == ["0.6309", "1.0000", "0.5000", "0.6309", "0.5000", "+0.3691"]
+    assert dense[-1] == "1.0000"
+    assert "mean by scores: first 1.0000, second" in said
+    assert said.rstrip().endswith("the median is third")

@@ -64,9 +64,9 @@ def test_the_commands_of_the_workflows_exist(
 
 def installed(text: str) -> set[str]:
     """The names that pip is asked for."""
-    variables = dict(re.findall(r"^\s+([A-Z_]+): (\S+)", text, re.MULTILINE))
     asked = re.findall(r"pip install (?:--\S+ (?::all: )?)*(\S+)", text)
-    found = {variables.get(name.strip("\"'$"), name).partition("[")[0] for name in asked}
+    named = (re.sub(r'"\$\{wheel:-([a-z-]+)\}.*', r"\1", name) for name in asked)
+    found = {name.strip("\"'$").partition("[")[0] for name in named}
     return {name for name in found if not name.startswith("wheelhouse/")}
 
 
@@ -84,7 +84,10 @@ def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedPr
     """Run a step as a runner would, with this assay and without a network."""
     tools = folder / "tools"
     tools.mkdir(exist_ok=True)
-    for name, line in (("assay", f'exec "{sys.executable}" -m assay "$@"'), ("pip", "exit 0")):
+    for name, line in (
+        ("assay", f'exec "{sys.executable}" -m assay "$@"'),
+        ("pip", 'echo "$@" >> pip.log'),
+    ):
         (tools / name).write_text(f"#!/bin/sh\n{line}\n")
         (tools / name).chmod(0o755)
     environment = {
@@ -128,7 +131,7 @@ WORDS = ("aspirin", "metformin", "warfarin", "insulin", "heparin", "digoxin")
 @pytest.mark.req("E9")
 @pytest.mark.parametrize("event", ["github", "gitlab"])
 def test_the_gate_runs_as_it_is_shipped(event: str, repository: Path) -> None:
-    chosen = {"TEST_SET": "golden.yaml", "CORPUS": "corpus", "ASSAY": DISTRIBUTION}
+    chosen = {"TEST_SET": "golden.yaml", "CORPUS": "corpus", "EXTRA": "[search]"}
     if event == "github":
         steps = {step["name"]: step.get("run", "") for step in github_steps()}
         before = steps["install"] + "\n" + steps["evaluate"]
@@ -142,9 +145,14 @@ def test_the_gate_runs_as_it_is_shipped(event: str, repository: Path) -> None:
     first = shell(baseline, repository, **chosen)
     assert first.returncode == 0, first.stdout + first.stderr
     assert (repository / "baseline.json").is_file()
+    wheel = Path("wheels") / "assay_search-0.1.0-py3-none-any.whl"
+    (repository / wheel.parent).mkdir()
+    (repository / wheel).touch()
     again = shell(f"{before}\n{gate}", repository, **chosen)
     assert again.returncode == 0, again.stdout + again.stderr
     assert "gate: passed" in again.stdout + again.stderr
+    asked = (repository / "pip.log").read_text().splitlines()
+    assert asked == [f"install {DISTRIBUTION}[search]", f"install {wheel}[search]"]
     (repository / "corpus" / "documents.jsonl").write_text('{"_id": "d9", "text": "nothing"}\n')
     worse = shell(f"rm -rf .assay\n{before}\n{gate}", repository, **chosen)
     assert worse.returncode == 3, worse.stdout + worse.stderr

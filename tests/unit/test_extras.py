@@ -89,7 +89,7 @@ def test_all_of_them_are_in_all() -> None:
 def test_a_missing_package_is_named_with_its_extra_and_the_command() -> None:
     error = extras.missing("Stemmer")
     assert error.message == "this needs the extra search: the package Stemmer is not installed"
-    assert error.hint == "pip install 'assay-search[search]'"
+    assert error.hint == f"pip install '{extras.installed_from()}[search]'"
     assert error.exit_code == 2
     assert extras.missing("onnx").hint == "pip install onnx"
     assert extras.explained(ModuleNotFoundError(name="nobody.knows")) is None
@@ -173,7 +173,7 @@ def test_what_needs_an_extra_says_which(
     done = assay(folder, *arguments)
     assert done.returncode == 2, done.stderr
     assert f"error: this needs the extra {extra}: the package " in done.stderr
-    assert f"hint: pip install 'assay-search[{extra}]'" in done.stderr
+    assert f"hint: pip install '{extras.installed_from()}[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -206,4 +206,26 @@ for ask in (lambda: assay.open("home").search("x"), lambda: assay.open("home").i
 """
     done = python(code, folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("pip install 'assay-search[search]'") == 2
+    assert done.stdout.count(f"pip install '{extras.installed_from()}[search]'") == 2
+
+
+@pytest.mark.parametrize(
+    ("told", "wanted"),
+    [
+        ('{"url": "file:///a%20b/assay_search-0.1.0.whl"}', "/a b/assay_search-0.1.0.whl"),
+        ('{"url": "https://host/assay.git"}', "assay-search"),
+        ("{}", "assay-search"),
+        ("[", "assay-search"),
+        (None, "assay-search"),
+    ],
+)
+def test_an_extra_is_installed_from_where_the_package_came(
+    told: str | None, wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "assay_search-0.1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: assay-search\nVersion: 0.1.0\n")
+    if told is not None:
+        (about / "direct_url.json").write_text(told)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert extras.installed_from() == wanted

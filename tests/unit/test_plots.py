@@ -138,3 +138,17 @@ def test_without_matplotlib_the_extra_is_named(
     monkeypatch.setattr(extras, "import_module", gone)
     with pytest.raises(MissingDependencyError, match="the extra plots"):
         plots.forest(here.ab("wide", "narrow"))
+
+
+@pytest.mark.parametrize(
+    ("draw", "hint"),
+    [
+        (plots.forest, "workspace.ab"),
+        (plots.differences, "workspace.ab"),
+        (plots.trend, "workspace.history"),
+        (plots.waterfall, "workspace.show"),
+    ],
+)
+def test_a_result_of_another_kind_is_refused_with_the_verb(draw: Any, hint: str) -> None:
+    with pytest.raises(UsageError, match=rf"a list has no such picture .*{hint}"):
+        draw([])

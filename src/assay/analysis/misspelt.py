@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 LEAST_LENGTH = 5
 TWICE_WRONG_LENGTH = 7  # from this length on, two mistakes are forgiven
@@ -26,24 +26,25 @@ supra sub super
 
 def nearest(
     term: str,
-    count: Callable[[str], int],
+    counts: Callable[[Sequence[str]], Mapping[str, int]],
     starting: Callable[[str], Iterable[tuple[str, int]]],
 ) -> str | None:
     """The most frequent term that one mistake turns into this one, else the nearest by two.
 
     The first letter is seldom wrong, and must be the same.
 
-    ``count`` says how many chunks have a term, ``starting`` lists the terms with a prefix.
+    ``counts`` says how many chunks have each term, ``starting`` lists the terms with a prefix.
     """
     if len(term) < LEAST_LENGTH or not (term.isascii() and term.isalpha()):
         return None
     # most mistakes leave the first half as it is, and listing its terms is faster than counting
     half = term[: max(SAME_START, len(term) // 2)]
     listed = dict(starting(half))
+    others = [term[0] + ending for ending in dict.fromkeys(one_mistake(term[1:]))]
+    counted = counts([other for other in others if not other.startswith(half)])
     best, most = None, 0
-    for ending in dict.fromkeys(one_mistake(term[1:])):
-        other = term[0] + ending
-        found = listed.get(other, 0) if other.startswith(half) else count(other)
+    for other in others:
+        found = listed.get(other, 0) or counted.get(other, 0)
         if found > most:
             best, most = other, found
     if best is not None or len(term) < TWICE_WRONG_LENGTH:

@@ -21,7 +21,10 @@ Ranked = Sequence[tuple[int, int]]  # rank and grade; below the depth where anot
 def joint(
     held: Round, items: Sequence[Item], grades: Iterable[Grade], person: str, judge: str
 ) -> tuple[Joint, ...]:
-    """NDCG and precision of the list that counts; nothing after a draw of single passages."""
+    """NDCG and precision of the list that counts.
+
+    Nothing after a draw of single passages, nor where the person has judged every query.
+    """
     if held.plan.order is Order.ACTIVE or person != held.annotators[0]:
         return ()
     said: dict[str, dict[ItemKey, int]] = {person: {}, judge: {}}
@@ -34,6 +37,8 @@ def joint(
     ]
     whole = [own for own in queries if all(item.key in said[person] for item in own)]
     others = [own for own in queries if not all(item.key in said[person] for item in own)]
+    if not others:
+        return ()
 
     def values(
         measure: Callable[[Ranked, int], float], own: Sequence[Sequence[Item]], by: str

@@ -417,9 +417,13 @@ def _is_only_of(drugs: set[str], chunk: Chunk) -> bool:
 
 
 def _is_of_nobody(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
-    """Whether neither a sentence, its heading nor its document has anything of the subject."""
+    """Whether neither a sentence, its heading nor its document has anything of the subject.
+
+    Of a dose, the rest of the paragraph does not say whose it is.
+    """
     subject: tuple[Term | Name, ...] = (*asked.terms, *asked.names)
-    texts = (one.text, one.columns, _heading(one, chunk), names_of_document(chunk))
+    around = "" if asked.is_dose else one.paragraph
+    texts = (one.text, one.columns, _heading(one, chunk), names_of_document(chunk), around)
     return bool(subject) and not any(each.is_in(text) for each in subject for text in texts)
 
 

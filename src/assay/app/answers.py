@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from assay.evidence.claims import sentences_of
 from assay.model.answers import Answer
 from assay.model.codec import as_json, encode
+from assay.model.judges import JudgedAnswer, Support
 from assay.model.tabular import Records, Tabular
+from assay.model.testset import GoldenQuery
 from assay.search.response import SearchResponse
 from assay.tracing import span
 
@@ -29,11 +32,24 @@ class AnswerSource:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence of an answer, what it cites, and what a judge said of it.
+
+    ``verdict`` is None where no judge was asked, or where nobody can say.
+    """
+
+    text: str
+    citations: tuple[str, ...]
+    verdict: Support | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answered(Tabular):
     """An answer, who gave it and what it rests on; ``response`` is the search behind it.
 
     ``unsupported_numbers`` are those that no cited passage has. ``did_you_mean`` is the question
-    without misspellings; ``searched_for`` the same where that was answered instead.
+    without misspellings; ``searched_for`` the same where that was answered instead. ``judged`` is
+    what the configured judge says of each claim, where it was asked.
     """
 
     question: str
@@ -45,6 +61,7 @@ class Answered(Tabular):
     unsupported_numbers: tuple[str, ...] = ()
     did_you_mean: str = ""
     searched_for: str = ""
+    judged: JudgedAnswer | None = None
     response: SearchResponse | None = field(default=None, metadata=as_json(None))
 
     @property
@@ -79,11 +96,18 @@ def answer(
     workspace: Workspace,
     question: str,
     options: SearchOptions | None = None,
+    *,
+    judged: bool = False,
     **changes: Unpack[SearchChanges],
 ) -> Answered:
-    """Search, and let the configured answerer answer from what was found."""
+    """Search, and let the configured answerer answer from what was found.
+
+    With ``judged``, the configured judge says of each claim whether its sources support it.
+    """
     with span("assay.answer") as noted:
         found = answer_from(workspace, question, workspace.search(question, options, **changes))
+        if judged:
+            found = with_verdicts(workspace, found)
         noted.note("answerer", found.answerer)
         noted.note("grounded", found.answer.grounded)
         noted.note("sources", len(found.sources))
@@ -119,5 +143,30 @@ def answer_from(workspace: Workspace, question: str, response: SearchResponse) -
         () if checked is None else checked.unsupported,
         response.did_you_mean,
         response.searched_for,
-        response,
+        response=response,
     )
+
+
+def with_verdicts(workspace: Workspace, answered: Answered) -> Answered:
+    """The answer with what the configured judge says of each claim; a refusal stays as it is."""
+    from assay.evaluation.verdicts import judge_answer
+
+    if not answered.answer.grounded:
+        return answered
+    passages = {one.chunk_id: one.text for one in answered.sources if one.text}
+    query = GoldenQuery("question", answered.searched_for or answered.question)
+    judged = judge_answer(workspace.judge(), query, answered.answer, passages)
+    return replace(answered, judged=judged)
+
+
+def sentences(answer: Answer, judged: JudgedAnswer | None = None) -> list[AnswerSentence]:
+    """The sentences of an answer, each with what it cites and what the judge said."""
+    known = {one.text: one for one in judged.claims} if judged else {}
+    return [
+        AnswerSentence(
+            one.text,
+            one.citations,
+            None if (claim := known.get(one.text)) is None or claim.unknown else claim.label,
+        )
+        for one in sentences_of(answer)
+    ]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from assay import limits
 from assay.app import engine
@@ -26,7 +26,7 @@ from assay.model.codec import as_json, decode, encode
 from assay.model.document import ID_FORM
 from assay.model.ranking import MatchName, RankByName
 from assay.model.tabular import Records, Tabular
-from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
+from assay.model.testset import SpeakerFilter, TestSet
 from assay.options import (
     Choice,
     Maybe,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 CROSS_MODE = "cross-mode"
 MODES = ("as-written", "overall", "patient", "clinician", CROSS_MODE)
+T = TypeVar("T")
 KEPT, MAX_ERRORS = 100, 10
 JUDGE_SPEC = "judge_spec"
 OF_ANSWERS = ("answerer", "judge", JUDGE_SPEC)
@@ -176,8 +177,8 @@ class EvaluationRequest:
     concurrency: int = option(
         Whole(1, limits.MAX_CONCURRENCY),
         1,
-        "Queries that another engine is asked at the same time; latencies are those under that "
-        "load.",
+        "Queries that are asked at the same time. Our own search takes them as a batch, faster and "
+        "without latencies; those of another engine are latencies under that load.",
     )
     retries: int = option(
         Whole(0, limits.MAX_RETRIES),
@@ -236,12 +237,12 @@ class EvaluationRequest:
                 "rank_by is for the results of another engine; our own search ranks by score",
                 hint="leave it out, or name a retriever or a run file",
             )
-        for name, value in (("concurrency", self.concurrency > 1), ("retries", self.retries)):
-            if value and self.retriever is None and self.resume is None:
-                raise UsageError(
-                    f"{name} is for asking another engine",
-                    hint="leave it out, or name a retriever",
-                )
+        if self.retries and self.retriever is None and self.resume is None:
+            raise UsageError(
+                "retries is for asking another engine", hint="leave it out, or name a retriever"
+            )
+        if self.concurrency > 1 and self.run_file is not None:
+            raise UsageError("concurrency: a run file is not asked", hint="leave it out")
 
     def require_our_engine(self) -> None:
         """Refuse what another engine cannot show."""
@@ -547,7 +548,12 @@ def _evaluate(
         return evaluated(workspace, request, [_resumed(workspace, request, progress)])
     system = _system(workspace, request)
     if before_query is not None:
-        system = replace(system, retrieve=_preceded(system.retrieve, before_query))
+        many = system.retrieve_many
+        system = replace(
+            system,
+            retrieve=_preceded(system.retrieve, before_query),
+            retrieve_many=None if many is None else _preceded(many, before_query),
+        )
     parts = _parts(workspace, request)
     made: list[Recorded] = []
     before, total = 0, sum(_size(part) for part in parts)
@@ -717,12 +723,10 @@ def _engine(workspace: Workspace, request: EvaluationRequest) -> System:
     return python_system(request.retriever)
 
 
-def _preceded(
-    retrieve: Callable[[GoldenQuery], Any], before_query: Callable[[], None]
-) -> Callable[[GoldenQuery], Any]:
-    def preceded(query: GoldenQuery) -> Any:
+def _preceded(retrieve: Callable[[T], Any], before_query: Callable[[], None]) -> Callable[[T], Any]:
+    def preceded(asked: T) -> Any:
         before_query()
-        return retrieve(query)
+        return retrieve(asked)
 
     return preceded
 
@@ -886,9 +890,10 @@ def system_of_run(workspace: Workspace, info: RunInfo, *, answers: bool = False)
     system = engine.system(workspace, options, answers=answers, judged=spec is not None)
     if spec is not None:
         system = _judged(workspace, system, spec, ours=True)
-    if "timeout_s" in info.config:
-        seconds = float(info.config["timeout_s"])
-        system = replace(system, config={**system.config, "timeout_s": seconds}, timeout_s=seconds)
+    for name in ("timeout_s", "concurrency"):
+        if name in info.config:
+            value = info.config[name]
+            system = replace(system, config={**system.config, name: value}, **{name: value})
     if not answers:
         without = {k: v for k, v in info.config.items() if k not in OF_ANSWERS}
         info = replace(info, config=without)

@@ -62,7 +62,12 @@ class Assay(Protocol):
         """Why a document or chunk is not among the results, or where it is."""
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
+        self,
+        question: str,
+        options: SearchOptions | None = None,
+        *,
+        judged: bool = False,
+        **changes: Unpack[SearchChanges],
     ) -> Answered:
         """What the corpus says to a question, with sources, or a refusal."""
 

@@ -377,12 +377,20 @@ class Workspace(Verbs):
         return engine.open_judge(self, judge)
 
     def answer(
-        self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
+        self,
+        question: str,
+        options: SearchOptions | None = None,
+        *,
+        judged: bool = False,
+        **changes: Unpack[SearchChanges],
     ) -> Answered:
-        """What the corpus says to a question, and the search that the answer rests on."""
+        """What the corpus says to a question, and the search that the answer rests on.
+
+        With ``judged``, the configured judge says of each claim whether its sources support it.
+        """
         from assay.app import answers
 
-        return answers.answer(self, question, options, **changes)
+        return answers.answer(self, question, options, judged=judged, **changes)
 
     # Test sets
 

@@ -27,6 +27,10 @@ def command(
     answer_model: Annotated[
         str | None, typer.Option("--answer-model", help="Model of such a service.")
     ] = None,
+    judged: Annotated[
+        bool,
+        typer.Option("--judged", help="Let the judge say whether sources support each sentence."),
+    ] = False,
     json_output: JsonFlag = False,
 ) -> int:
     """Answer a question from the corpus, with sources, or say why not."""
@@ -36,7 +40,7 @@ def command(
     changes = read_changes(given)
     with connected(ctx, answerer=answerer, answer_model=answer_model) as assay:
         refuse_remote(assay.settings, "assay answer", answerer=answerer, answer_model=answer_model)
-        answered = assay.answer(question, **changes)
+        answered = assay.answer(question, judged=judged, **changes)
         for line in incomplete(assay):
             note(f"note: {line}")
     if json_output:
@@ -48,6 +52,10 @@ def command(
         emit_text(answer.text if answer.grounded else f"no answer: {answer.refusal_reason}")
         for number, source in enumerate(answered.sources, 1):
             emit_text(f"{'' if number > 1 else chr(10)}[{number}] {_reference(source)}")
+        if answered.judged is not None:
+            emit_text("")
+            for claim in answered.judged.claims:
+                emit_text(f"{'unknown' if claim.unknown else claim.label}: {claim.text}")
         for line in answered.warnings:
             note(f"warning: {line}")
         if answered.degraded:

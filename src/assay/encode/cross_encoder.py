@@ -13,24 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import limits
-from assay.encode.parallel import run_each, thread_count
-from assay.encode.runtime import Running
+from assay.encode.parallel import run_each
+from assay.encode.runtime import OnCpu
 from assay.errors import FormatError, LimitError
 
 BATCH = 32
 
 
-class OnnxReranker:
+class OnnxReranker(OnCpu):
     """A cross-encoder on the CPU; a score depends on its pair alone."""
-
-    def __init__(self, running: Running, threads: int = 0) -> None:
-        self._running = running
-        self._threads = thread_count(threads)
-
-    @property
-    def model_id(self) -> str:
-        """Identifies the weights and everything else that affects a score."""
-        return self._running.model_id
 
     def score(
         self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None

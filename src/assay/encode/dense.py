@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.cards import Pooling
-from assay.encode.parallel import run_each, thread_count
-from assay.encode.runtime import Running
+from assay.encode.parallel import run_each
+from assay.encode.runtime import OnCpu
 from assay.errors import CorruptModelError, FormatError
 from assay.model.vectors import DenseMatrix, Kind
 
@@ -67,17 +67,8 @@ def pool(states: _Row, pooling: Pooling) -> _Row:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-class OnnxDense:
+class OnnxDense(OnCpu):
     """A dense encoder on the CPU; a vector depends on its text alone."""
-
-    def __init__(self, running: Running, threads: int = 0) -> None:
-        self._running = running
-        self._threads = thread_count(threads)
-
-    @property
-    def model_id(self) -> str:
-        """Identifies the weights and everything else that affects a vector."""
-        return self._running.model_id
 
     @property
     def dimension(self) -> int:

@@ -11,23 +11,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.parallel import run_each, thread_count
-from assay.encode.runtime import Running
+from assay.encode.parallel import run_each
+from assay.encode.runtime import OnCpu
 from assay.errors import FormatError, UsageError
 from assay.model.vectors import VERDICTS
 
 
-class OnnxEntailment:
+class OnnxEntailment(OnCpu):
     """A cross-encoder with three classes on the CPU; a row depends on its pair alone."""
-
-    def __init__(self, running: Running, threads: int = 0) -> None:
-        self._running = running
-        self._threads = thread_count(threads)
-
-    @property
-    def model_id(self) -> str:
-        """Identifies the weights and everything else that affects a probability."""
-        return self._running.model_id
 
     def judge(
         self,

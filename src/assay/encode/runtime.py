@@ -17,6 +17,7 @@ from assay.encode.cards import ModelCard, Role
 from assay.encode.families import shape_of
 from assay.encode.heads import Head, files_of, read_heads
 from assay.encode.model_json import json_object
+from assay.encode.parallel import thread_count
 from assay.encode.shelf import FoundModel, LoadedModel, load
 from assay.encode.tensors import read_arrays, read_tensors
 from assay.encode.tokens import TextTokenizer, TokenRow
@@ -37,6 +38,19 @@ class Running:
     tokenizer: TextTokenizer
     model_id: str
     heads: tuple[Head, ...] = ()
+
+
+class OnCpu:
+    """A running model and the threads that it may use; what it gives depends on the input alone."""
+
+    def __init__(self, running: Running, threads: int = 0) -> None:
+        self._running = running
+        self._threads = thread_count(threads)
+
+    @property
+    def model_id(self) -> str:
+        """Identifies the weights and everything else that affects what the model gives."""
+        return self._running.model_id
 
 
 def start(found: FoundModel, role: Role, max_tokens: int | None = None) -> Running:

@@ -9,23 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.encode.parallel import run_each, thread_count
-from assay.encode.runtime import Running
+from assay.encode.parallel import run_each
+from assay.encode.runtime import OnCpu
 from assay.errors import FormatError
 from assay.model.vectors import Kind, SparseVector
 
 
-class OnnxSplade:
+class OnnxSplade(OnCpu):
     """A sparse encoder on the CPU; a vector depends on its text alone."""
-
-    def __init__(self, running: Running, threads: int = 0) -> None:
-        self._running = running
-        self._threads = thread_count(threads)
-
-    @property
-    def model_id(self) -> str:
-        """Identifies the weights and everything else that affects a vector."""
-        return self._running.model_id
 
     @property
     def vocabulary(self) -> int:

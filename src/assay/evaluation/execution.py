@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -9,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import islice
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
@@ -21,8 +23,12 @@ from assay.plural import counted
 from assay.time_limit import Resolve, TimeLimit, run_here
 
 Retrieve: TypeAlias = Callable[[GoldenQuery], Any]
+RetrieveMany: TypeAlias = Callable[[Sequence[GoldenQuery]], Sequence[QueryOutcome]]
+Finish: TypeAlias = Callable[[GoldenQuery, QueryOutcome], QueryOutcome]
 Call: TypeAlias = Callable[[Callable[[Resolve], QueryOutcome]], QueryOutcome]
 _Jobs: TypeAlias = "SimpleQueue[tuple[GoldenQuery, Future[QueryOutcome]] | None]"
+
+log = logging.getLogger("assay.evaluation")
 
 MAX_ERRORS = 10
 TIMEOUT_S = 120.0
@@ -69,7 +75,8 @@ def execute(
     timed: bool = True,
     concurrency: int = 1,
     retries: Retries = ONCE,
-    finish: Callable[[GoldenQuery, QueryOutcome], QueryOutcome] | None = None,
+    finish: Finish | None = None,
+    retrieve_many: RetrieveMany | None = None,
 ) -> Iterator[QueryOutcome]:
     """One outcome for each query, in their order.
 
@@ -78,7 +85,8 @@ def execute(
     seconds is left behind in its thread (``time_limit.py``) and its query failed; with None it is
     called in the caller's thread and waited for. ``rank_by`` says what ranks the results
     (``returned.py``). What is not ``timed`` has no latency. ``concurrency`` queries at most are
-    asked at the same time; coroutines then share one event loop. What ``finish`` adds to an outcome
+    asked at the same time; coroutines then share one event loop, and ``retrieve_many`` is handed so
+    many at once. What ``finish`` adds to an outcome
     has no limit of time, and its errors end the run.
     """
     errors = 0
@@ -90,7 +98,11 @@ def execute(
             found = ask(retrieve, query, call, rank_by, retries)
             return found if finish is None else finish(query, found)
 
-        for outcome in _in_order(asked, queries, concurrency):
+        if retrieve_many is None or concurrency == 1 or limited is not None:
+            outcomes = _in_order(asked, queries, concurrency)
+        else:
+            outcomes = _in_batches(retrieve_many, asked, finish, queries, concurrency)
+        for outcome in outcomes:
             yield outcome if timed else replace(outcome, latency_ms=None)
             errors += outcome.failed
             if max_errors is not None and errors > max_errors:
@@ -139,6 +151,25 @@ def _in_order(
             one.cancel()
         for _ in range(concurrency):
             jobs.put(None)
+
+
+def _in_batches(
+    retrieve_many: RetrieveMany,
+    asked: Callable[[GoldenQuery], QueryOutcome],
+    finish: Finish | None,
+    queries: Iterable[GoldenQuery],
+    size: int,
+) -> Iterator[QueryOutcome]:
+    """The outcomes of batches; one that fails as a whole is asked query by query."""
+    rest = iter(queries)
+    while batch := [*islice(rest, size)]:
+        try:
+            outcomes = retrieve_many(batch)
+        except Exception as problem:  # one query is at fault, and the others are not
+            log.debug("asked one by one, since a batch failed: %s", describe(problem))
+            yield from map(asked, batch)
+            continue
+        yield from outcomes if finish is None else map(finish, batch, outcomes)
 
 
 def _work(jobs: _Jobs, asked: Callable[[GoldenQuery], QueryOutcome]) -> None:

@@ -238,6 +238,7 @@ def _execute(
             concurrency=job.system.concurrency,
             retries=Retries(job.system.retries),
             finish=job.system.finish,
+            retrieve_many=job.system.retrieve_many,
         ):
             batch.append(outcome)
             seen.append(outcome)

@@ -19,7 +19,6 @@ the call or in the response, says otherwise.
 from __future__ import annotations
 
 import math
-import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -44,7 +43,7 @@ from assay.model.answers import (
     Usage,
     read_answer,
 )
-from assay.model.document import Chunk
+from assay.model.document import Chunk, is_made_id
 from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
 from assay.model.runs import REFUSED_IN_WORDS, QueryOutcome, RankedResult
@@ -64,8 +63,6 @@ LIST_NAMES = ("results", "passages", "contexts", "context", "documents", "source
 DOCUMENT_NAMES = ("doc_id", "document_id", "ref_doc_id")
 INNER = ("metadata", "meta", "payload", "_source")
 """Where objects of other libraries keep the ids of their owner, also one within the other."""
-_MADE = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
-"""UUIDs and hashes, as LangChain, LlamaIndex, Haystack and qdrant make them."""
 HELD = ("chunk", "node", "document")  # what a hit holds that has the id
 USAGE_NAMES = ("usage", "usage_metadata")
 MADE_IDS = "answered with ids that a library made (UUIDs or hashes)"
@@ -82,7 +79,7 @@ def as_outcome(
 
     An id that a library made gives way to the owner's, unless such ids were ``judged``.
     """
-    made = any(map(_is_made, judged))
+    made = any(map(is_made_id, judged))
     if isinstance(returned, QueryOutcome):
         if returned.query_id != query_id:
             _refuse(query_id, f"the retriever answered query {returned.query_id!r:.80}")
@@ -404,7 +401,7 @@ def _result(
     whole = _chunk(one)
     ids = _ids(whole, made_ids=made_ids)
     name = _id(query_id, place, ids.chunk, one)
-    unknown = not made_ids and _is_made(ids.document) and not _is_made(name)
+    unknown = not made_ids and is_made_id(ids.document) and not is_made_id(name)
     document = None if unknown else ids.document  # nobody judged what a library named
     rank = _field(one, "rank")
     score = value if pair else _named(one, SCORE_NAMES, inner=False)
@@ -437,7 +434,7 @@ def _ids(whole: Any, id_field: str | None = None, made_ids: bool = False) -> _Id
     names = ID_NAMES if id_field is None else (id_field,)
     chunk, document = _named(whole, names), _named(whole, DOCUMENT_NAMES)
     every = _filled(whole, (*names, *DOCUMENT_NAMES))
-    own = {} if made_ids or not _is_made(chunk) else {p: v for p, v in every if not _is_made(v)}
+    own = {} if made_ids or not is_made_id(chunk) else {p: v for p, v in every if not is_made_id(v)}
     if not own:
         return _Ids(chunk, document)
     of_chunk = CHUNK_NAMES if id_field is None else (_field_of(id_field),)
@@ -453,10 +450,6 @@ def _ids(whole: Any, id_field: str | None = None, made_ids: bool = False) -> _Id
 
 def _field_of(path: str) -> str:
     return path.rpartition(".")[2]
-
-
-def _is_made(value: Any) -> bool:
-    return isinstance(value, uuid.UUID) or bool(isinstance(value, str) and _MADE.fullmatch(value))
 
 
 def _chunk(one: Any) -> Any:

@@ -106,6 +106,7 @@ def asked(system: Any, k: int = DEPTH) -> Ask:
     if inspect.isclass(system):
         return system
     for fits, ask in (
+        (is_of(system, "assay"), _own),
         (is_of(system, "langchain"), _langchain),
         (is_of(system, "llama_index"), _llama_index),
         (is_of(system, "haystack") or hasattr(system, COMPONENT), _haystack),
@@ -121,6 +122,11 @@ def asked(system: Any, k: int = DEPTH) -> Ask:
         hint="give a function that takes a query and returns results: "
         "lambda text: client.search(text)",
     )
+
+
+def _own(system: Any, k: int) -> Ask | None:
+    """A workspace or the client of a service."""
+    return partial(system.search, k=k) if hasattr(system, "search") else None
 
 
 def _with_k(function: Callable[..., Any], k: int) -> Ask:

@@ -24,7 +24,14 @@ from assay.analysis.spelling import base
 from assay.analysis.words import vocabulary
 from assay.evidence.confidence import ENOUGH, meaningful, words_of
 from assay.evidence.gather import names_of_document, own_drugs, own_texts
-from assay.evidence.terms import Term, are_beside, content_stems, lacking, units
+from assay.evidence.terms import (
+    Term,
+    are_beside,
+    content_stems,
+    is_class_of_drugs,
+    lacking,
+    units,
+)
 from assay.model.answers import Passage
 from assay.model.sections import section_of
 
@@ -165,7 +172,9 @@ def only_mentioned(
 
     ``sections`` are those that are asked for.
     """
-    diseases = [one for one in asked if one.is_specific or one.near]
+    diseases = [
+        one for one in asked if (one.is_specific or one.near) and not is_class_of_drugs(one)
+    ]
     if not diseases or not _asks_more(query, diseases) or _has_product(asked, best):
         return ""
 

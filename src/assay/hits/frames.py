@@ -21,6 +21,7 @@ from assay.hits.numbers import in_float32
 from assay.hits.rows import BLOCK_ROWS, FrameRows, list_hashes, place_of
 from assay.hits.sources import read_all
 from assay.model.judgments import Qrels
+from assay.panics import without_panic_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,11 +50,12 @@ def read_parquet(
     else:
         where = origin.path.absolute()
     try:
-        frame = pl.scan_parquet(where, glob=False)
-        if last is not None:
-            chosen = choose(frame.collect_schema().names(), last, origin.name)
-            frame = frame.select(list(dict.fromkeys(chosen)))
-        return frame.collect()
+        with without_panic_text():
+            frame = pl.scan_parquet(where, glob=False)
+            if last is not None:
+                chosen = choose(frame.collect_schema().names(), last, origin.name)
+                frame = frame.select(list(dict.fromkeys(chosen)))
+            return frame.collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
         raise FormatError(
             f"not a readable parquet file: {problem}",

@@ -122,6 +122,7 @@ class Bm25:
         )
         self._having: Cache[str, IntArray] = Cache(limits.MAX_CACHED_WORDS)
         self._frequency: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
+        self._counts: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; ties at the k-th position are broken by chunk id."""
@@ -139,6 +140,12 @@ class Bm25:
             ids = map(one.chunk_ids.__getitem__, found.rows.tolist())
             hits += hits_of(one.keys[found.rows].tolist(), ids, found.scores.tolist())
         return best_hits(hits, k)
+
+    def search_many(
+        self, queries: Sequence[str], k: int, filters: Filters | None = None
+    ) -> list[list[Hit]]:
+        """The same for each query."""
+        return [self.search(query, k, filters) for query in queries]
 
     def _factors(self, wanted: Wanted, places: Ordinals, weights: Sequence[float]) -> Floats:
         """What a term of these weights counts before its value in a row."""
@@ -206,7 +213,10 @@ class Bm25:
 
     def counts(self, terms: Sequence[str]) -> dict[str, int]:
         """How many chunks have each term, also as a part of a name."""
-        fields = (BODY, FORMS, IDS)
+        return self._counts.all_of(terms, partial(self._most, (BODY, FORMS, IDS)))
+
+    def _most(self, fields: Sequence[str], terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks have each term in the field where most have it."""
         wanted = Wanted((field, term) for term in terms for field in fields)
         df = self._counted(wanted, self._dictionary.find(wanted))
         most = df.reshape(len(terms), len(fields)).max(axis=1, initial=0)
@@ -214,15 +224,11 @@ class Bm25:
 
     def similar(self, term: str) -> tuple[str, int] | None:
         """The term that is most like one that no chunk has, and a chunk that has it."""
-        best = nearest(term, partial(self._count, BODY), partial(self._beginning, BODY))
+        best = nearest(term, partial(self._most, (BODY,)), partial(self._beginning, BODY))
         if best is None:
             return None
         keys = self._keys([[Clause((best,), (), best)]])
         return (best, int(keys[0])) if len(keys) else None
-
-    def _count(self, field: str, term: str) -> int:
-        wanted = Wanted([(field, term)])
-        return int(self._counted(wanted, self._dictionary.find(wanted))[0])
 
     def _beginning(self, field: str, start: str) -> Iterable[tuple[str, int]]:
         found: defaultdict[str, int] = defaultdict(int)

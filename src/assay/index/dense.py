@@ -33,6 +33,7 @@ BLOCK = 8_192
 ROUNDING = 1e-5  # rounding error of inner products of unit vectors in single precision
 GRAPH_LINKS, BUILD_EFFORT = 32, 100
 LEAST_EFFORT, EFFORT_PER_RESULT = 130, 1.3  # measured: see design/007
+MANY = 4  # queries from which on one product of matrices is faster than a search for each
 MORE = 4  # times as many rows are proposed as requested
 # A filter that lets a share s through makes a walk 1/s times as long, and an exact search s times
 # as short: below this many rows, times all rows over rows that pass, exact is the faster one.
@@ -98,6 +99,14 @@ def _one_thread() -> Iterator[None]:
         faiss.omp_set_num_threads(before)
 
 
+def _near(scores: Vector, k: int, error: float) -> Rows:
+    """Every row that may be among the k best where scores may be wrong by so much."""
+    best = best_rows(scores, k)
+    if not len(best):
+        return best
+    return np.flatnonzero(scores >= scores[best].min() - 2 * error)
+
+
 class Vectors:
     """The vectors of one segment."""
 
@@ -135,6 +144,25 @@ class Vectors:
         if self._graph is None or (allowed is not None and self._few(allowed)):
             return self.exact(query, k, allowed)
         return self._best_of(self._proposed(query, k, allowed), query, k)
+
+    def nearest_many(
+        self, queries: DenseMatrix, k: int, allowed: BoolArray | None = None
+    ) -> list[tuple[Rows, Vector]]:
+        """``nearest`` for each query, to the last bit.
+
+        Where all rows are looked at, one product of two matrices proposes those of all queries.
+        """
+        few = allowed is not None and self._few(allowed)
+        if len(queries) < MANY or self._graph is not None or few or not len(self._vectors):
+            return [self.nearest(query, k, allowed) for query in queries]
+        products = np.asarray(queries @ self._vectors.T)
+        if allowed is not None:
+            products[:, ~allowed] = -np.inf
+        errors = 4 * ROUNDING * np.linalg.norm(queries, axis=1)
+        return [
+            self._best_of(_near(mine, k, float(error)), query, k)
+            for mine, error, query in zip(products, errors, queries, strict=True)
+        ]
 
     def exact(self, query: Vector, k: int, allowed: BoolArray | None = None) -> tuple[Rows, Vector]:
         """The same, by scoring every allowed row."""

@@ -34,8 +34,14 @@ from assay.index.vector_checks import checked_query, checked_sparse
 from assay.model.arrays import BoolArray
 from assay.model.conditions import Condition
 from assay.model.document import ChunkLabels, MetadataValue
-from assay.model.query import Component, Filters, Hit, best_hits
-from assay.model.vectors import DenseEncoder, SparseEncoder, term_names
+from assay.model.query import Component, Filters, Hit, best_hits, hits_of
+from assay.model.vectors import (
+    DenseEncoder,
+    DenseMatrix,
+    SparseEncoder,
+    SparseVector,
+    term_names,
+)
 
 DEAD = "dead.npy"
 VERIFIED = ".verified.json"
@@ -202,12 +208,26 @@ class SparseSearch:
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; only chunks that share a term with the query."""
-        if k < 1 or not query.strip() or not self._generation.segments:
-            return []
-        encoded = self._encoder.encode([query], "query")
-        encoder = self._encoder
-        (vector,) = checked_sparse(encoded, 1, encoder.vocabulary, encoder.model_id)
+        (found,) = self.search_many([query], k, filters)
+        return found
 
+    def search_many(
+        self, queries: Sequence[str], k: int, filters: Filters | None = None
+    ) -> list[list[Hit]]:
+        """The same for each query; all are encoded at once."""
+        return _of_asked(
+            queries,
+            k,
+            self._generation,
+            lambda texts: [self._nearest(one, k, filters) for one in self._vectors(texts)],
+        )
+
+    def _vectors(self, texts: list[str]) -> Sequence[SparseVector]:
+        encoder = self._encoder
+        found = encoder.encode(texts, "query")
+        return checked_sparse(found, len(texts), encoder.vocabulary, encoder.model_id)
+
+    def _nearest(self, vector: SparseVector, k: int, filters: Filters | None) -> list[Hit]:
         def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
             if segment.postings is None:
                 return None
@@ -225,13 +245,11 @@ class SparseSearch:
 
     def terms(self, query: str, keys: Sequence[int]) -> dict[int, dict[str, float]]:
         """What each term adds to the score of each chunk; also terms that the model added."""
-        encoder, names = self._encoder, self._names
+        names = self._names
         found: dict[int, dict[str, float]] = {key: {} for key in keys}
         if not names or not query.strip():
             return found
-        (vector,) = checked_sparse(
-            encoder.encode([query], "query"), 1, encoder.vocabulary, encoder.model_id
-        )
+        (vector,) = self._vectors([query])
         asked = list(zip(vector.terms.tolist(), vector.weights.tolist(), strict=True))
         for segment in self._generation.segments:
             if segment.postings is None:
@@ -257,22 +275,52 @@ class DenseSearch:
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k nearest chunks."""
-        if k < 1 or not query.strip() or not self._generation.segments:
-            return []
-        return self.search_vector(self._encoder.encode([query], "query")[0], k, filters)
+        (found,) = self.search_many([query], k, filters)
+        return found
+
+    def search_many(
+        self, queries: Sequence[str], k: int, filters: Filters | None = None
+    ) -> list[list[Hit]]:
+        """The same for each query; all are encoded at once, and held against a segment at once."""
+        return _of_asked(
+            queries,
+            k,
+            self._generation,
+            lambda texts: self._nearest(self._encoder.encode(texts, "query"), k, filters),
+        )
 
     def search_vector(
         self, vector: NDArray[np.float32], k: int, filters: Filters | None = None
     ) -> list[Hit]:
         """The k chunks nearest to a vector."""
+        (found,) = self._nearest([vector], k, filters)
+        return found
 
-        def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
+    def _nearest(
+        self, vectors: Sequence[NDArray[np.float32]] | DenseMatrix, k: int, filters: Filters | None
+    ) -> list[list[Hit]]:
+        def find(segment: Segment, allowed: BoolArray | None) -> Sequence[Found] | None:
             if segment.vectors is None:
                 return None
-            sound = checked_query(vector, segment.vectors.dimension, self._encoder.model_id)
-            return segment.vectors.nearest(sound, k, allowed)
+            dimension, model = segment.vectors.dimension, self._encoder.model_id
+            sound = [checked_query(one, dimension, model) for one in vectors]
+            return segment.vectors.nearest_many(np.stack(sound), k, allowed)
 
-        return _merge(self._generation, k, filters, find)
+        return _merge_many(self._generation, len(vectors), k, filters, find)
+
+
+def _of_asked(
+    queries: Sequence[str],
+    k: int,
+    generation: Generation,
+    search: Callable[[list[str]], list[list[Hit]]],
+) -> list[list[Hit]]:
+    """What a search finds for each query; nothing for those that ask for nothing."""
+    asked = [query for query in queries if query.strip()]
+    if k < 1 or not asked or not generation.segments:
+        return [[] for _ in queries]
+    found = iter(search(asked))
+    return [next(found) if query.strip() else [] for query in queries]
 
 
 def _merge(
@@ -282,20 +330,31 @@ def _merge(
     find: Callable[[Segment, BoolArray | None], Found | None],
 ) -> list[Hit]:
     """The k best rows of all segments, by score descending, then chunk id."""
-    wanted = filters or Filters()
-    hits: list[Hit] = []
-    for segment, allowed in zip(generation.segments, generation.allowed(wanted), strict=True):
+
+    def found_by(segment: Segment, allowed: BoolArray | None) -> Sequence[Found] | None:
         found = find(segment, allowed)
-        if found is not None:
-            rows, scores = found
-            ids = segment.columns.chunk_ids
-            hits += [
-                Hit(key, ids[row], score)
-                for key, row, score in zip(
-                    segment.columns.keys[rows].tolist(), rows.tolist(), scores.tolist(), strict=True
-                )
-            ]
-    return best_hits(hits, k)
+        return None if found is None else [found]
+
+    (hits,) = _merge_many(generation, 1, k, filters, found_by)
+    return hits
+
+
+def _merge_many(
+    generation: Generation,
+    queries: int,
+    k: int,
+    filters: Filters | None,
+    find: Callable[[Segment, BoolArray | None], Sequence[Found] | None],
+) -> list[list[Hit]]:
+    """The same for several queries at once."""
+    wanted = filters or Filters()
+    hits: list[list[Hit]] = [[] for _ in range(queries)]
+    for segment, allowed in zip(generation.segments, generation.allowed(wanted), strict=True):
+        keys, chunk_ids = segment.columns.keys, segment.columns.chunk_ids
+        for mine, (rows, scores) in zip(hits, find(segment, allowed) or (), strict=False):
+            ids = map(chunk_ids.__getitem__, rows.tolist())
+            mine.extend(hits_of(keys[rows].tolist(), ids, scores.tolist()))
+    return [best_hits(mine, k) for mine in hits]
 
 
 def open_generation(

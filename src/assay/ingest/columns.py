@@ -29,6 +29,7 @@ from assay.ingest.folders import stem
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Columns, Watch
+from assay.model.document import is_made_id
 
 # in the order of preference
 ID_NAMES = (
@@ -80,8 +81,7 @@ def arranged(
     metadata = _metadata(row, location)
     found = _Found.of(row, metadata, columns, location)
     if found.id:
-        given = row.get(found.id)
-        key = _id(metadata.get(found.id) if given is None else given, in_table=in_table)
+        key = _id((metadata if found.is_inside else row).get(found.id), in_table=in_table)
     else:
         key = _made_id(row, metadata, location, watch, has_text=bool(found.text))
     if found.is_guess(columns):
@@ -102,6 +102,29 @@ def arranged(
         **({"text": _joined(texts, found.text, location)} if found.text else {}),
         **({"metadata": known} if known else {}),
     }
+
+
+def owners_id(row: Row, metadata: Row, named: str = "") -> str:
+    """The field of the metadata that holds the id, where the row has none, or one that was made.
+
+    Libraries make up ids (UUIDs, hashes), and keep the owner's in the metadata of every part.
+    """
+    if named:
+        return named if metadata.get(named) is not None else ""
+    own = _filled(row, ID_NAMES)
+    if own and not is_made_id(row[own]):
+        return ""
+    inside = _filled(metadata, ID_NAMES)
+    return "" if inside and is_made_id(metadata[inside]) and own else inside
+
+
+def part_of(row: Row, columns: Columns) -> object:
+    """The owner's id in the metadata of a row: rows that share it are parts of one document."""
+    row = _unwrapped(row)
+    found = (row[name] for name in METADATA_NAMES if isinstance(row.get(name), dict))
+    given: Row = next(found, {})
+    inside = owners_id(row, given, columns.id if columns.id not in row else "")
+    return given.get(inside) if inside else None
 
 
 def _made_id(
@@ -144,16 +167,19 @@ class _Found:
     id: str
     text: tuple[str, ...]
     title: str
+    is_inside: bool = False  # the id stands in the metadata
 
     @classmethod
     def of(cls, row: Row, metadata: Row, columns: Columns, location: FileLocation) -> _Found:
         key, title, *text = (
             _given(row, name, location) for name in (columns.id, columns.title, *columns.text)
         )
-        key = key or _filled(row, ID_NAMES) or _filled(metadata, ID_NAMES)
+        inside = "" if key and row.get(key) is not None else owners_id(row, metadata, key)
+        key = inside or key or _filled(row, ID_NAMES)
         if not text and "sections" not in row:
             text = [*_named(row, TEXT_NAMES)]
-        return cls(key, tuple(text), title or "".join(_named(row, TITLE_NAMES)))
+        title = title or "".join(_named(row, TITLE_NAMES))
+        return cls(key, tuple(text), title, bool(inside))
 
     @property
     def used(self) -> frozenset[str]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from assay.ingest.columns import arranged, is_document
+from assay.ingest.columns import arranged, is_document, part_of
 from assay.ingest.documents import document_entry
 from assay.ingest.folders import corpus_files, suffix
-from assay.ingest.json_rows import file_rows, line_rows
-from assay.ingest.parsed import ParsedDocument
+from assay.ingest.json_rows import Row, file_rows, line_rows
+from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.ready_made import chunk_entries
 from assay.ingest.watch import Watch
 
@@ -41,7 +41,30 @@ def _entries(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
     elif "chunk_id" in first[1]:
         yield from chunk_entries(chain([first], rows), watch)
     else:
+        waiting: list[tuple[FileLocation, Row]] = []  # rows that may be parts of one document
         for location, row in chain([first], rows):
-            with watch.passing():
-                ours = arranged(row, watch.columns, location, watch)
+            shared = part_of(row, watch.columns)
+            if waiting and shared != part_of(waiting[0][1], watch.columns):
+                yield from _documents(waiting, watch)
+                waiting = []
+            waiting.append((location, row))
+            if shared is None:
+                yield from _documents(waiting, watch)
+                waiting = []
+        yield from _documents(waiting, watch)
+
+
+def _documents(rows: list[tuple[FileLocation, Row]], watch: Watch) -> Iterator[ParsedDocument]:
+    """One row as a document; several as the chunks of one."""
+    parts: list[tuple[FileLocation, Row]] = []
+    for location, row in rows:
+        with watch.passing():
+            ours = arranged(row, watch.columns, location, watch)
+            if len(rows) == 1:
                 yield document_entry(ours, location, watch, "jsonl")
+            else:
+                chunk_id = f"{ours['doc_id']}:chunk_{len(parts)}"
+                parts.append((location, {**ours, "chunk_id": chunk_id}))
+    if parts:
+        watch.note_once(f"{parts[0][0].file}: rows with the same id are parts of one document")
+        yield from chunk_entries(iter(parts), watch)

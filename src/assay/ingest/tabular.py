@@ -25,6 +25,7 @@ from assay.ingest.folders import corpus_files, suffix
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.watch import Watch
+from assay.panics import without_panic_text
 
 PARQUET = ".parquet"
 PARQUET_MAGIC = b"PAR1"
@@ -315,7 +316,7 @@ def parquet_rows(table: Path | BytesIO, source: str) -> Iterator[tuple[FileLocat
     try:
         whole = polars.scan_parquet(table, glob=False)
         start = 0
-        while len(piece := whole.slice(start, ROWS).collect()):
+        while len(piece := _collected(whole.slice(start, ROWS))):
             for number, row in enumerate(piece.iter_rows(named=True), start):
                 values = {name: as_json(value) for name, value in row.items()}
                 yield FileLocation(f"{source}[{number}]"), values
@@ -323,3 +324,8 @@ def parquet_rows(table: Path | BytesIO, source: str) -> Iterator[tuple[FileLocat
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as problem:
         first = str(problem).partition("\n")[0]
         raise FileLocation(source).format_error(f"not parquet: {first:.200}") from None
+
+
+def _collected(piece: Any) -> Any:
+    with without_panic_text():
+        return piece.collect()

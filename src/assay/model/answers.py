@@ -74,8 +74,8 @@ def read_usage(said: Any) -> Usage | None:
     counts = {name: _whole(said, names) for name, names in TOKEN_NAMES.items()}
     if counts["tokens"] is None and None not in (counts["input_tokens"], counts["output_tokens"]):
         counts["tokens"] = _sum(counts["input_tokens"], counts["output_tokens"])
-    costs = (said.get(name) for name in COST_NAMES)
-    found = Usage(next((float(one) for one in costs if _is_amount(one)), None), **counts)
+    costs = (_amount(said.get(name)) for name in COST_NAMES)
+    found = Usage(next((one for one in costs if one is not None), None), **counts)
     return None if found == Usage() else found
 
 
@@ -84,8 +84,8 @@ def _whole(said: Mapping[str, Any], names: Sequence[str]) -> int | None:
     return next((one for one in values if type(one) is int and one >= 0), None)
 
 
-def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < math.inf
+def _amount(value: Any) -> float | None:
+    return float(value) if type(value) in (int, float) and 0 <= value < math.inf else None
 
 
 def added_usage(first: Usage | None, second: Usage | None) -> Usage | None:

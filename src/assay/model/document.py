@@ -7,6 +7,7 @@ document's text, ``[start, end)``, and its text is exactly what stands there.
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,6 +24,7 @@ BELOW = " > "  # between the headings of a section, from the top: Methods > Desi
 ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}")
 DOC_ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#/()<>\[\];+-]{0,127}")
 """Ids of documents and chunks, which their owners gave: a DOI has more signs than our own ids."""
+_MADE_ID = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
 _CLIMBS = re.compile(r"/\.{1,2}(?:/|$)")
 
 
@@ -201,6 +203,12 @@ def check_doc_id(value: object, what: str = "doc_id") -> str:
             hint="up to 128 letters, digits and signs as in a DOI, a letter or digit first",
         )
     return value
+
+
+def is_made_id(value: object) -> bool:
+    """Is it a UUID or a hash, as LangChain, LlamaIndex, Haystack and qdrant make them?"""
+    made = isinstance(value, str) and _MADE_ID.fullmatch(value) is not None
+    return made or isinstance(value, uuid.UUID)
 
 
 def chunk_of(

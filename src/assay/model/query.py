@@ -144,6 +144,16 @@ def best_hits(hits: Iterable[Hit], k: int) -> list[Hit]:
 _CHUNK_ID, _SCORE = attrgetter("chunk_id"), attrgetter("score")
 
 
+@runtime_checkable
+class SearchesMany(Protocol):
+    """A component that answers many queries at once, each as ``search`` answers it alone."""
+
+    def search_many(
+        self, queries: Sequence[str], k: int, filters: Filters | None = None
+    ) -> list[list[Hit]]:
+        """The hits of each query, in the order of the queries."""
+
+
 class PartialAnswerError(EngineError):
     """A component could not look everywhere; ``hits`` are the best of where it could.
 

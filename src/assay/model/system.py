@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,9 +22,11 @@ class System:
     answer to a new call. A system that ``keeps_time`` answers or fails by itself; another is cut
     off when it blocks, as is any that has a ``timeout_s`` for each query. ``rank_by`` says what
     ranks its results, where that is not for the system to say. Answers that lie in a file are not
-    ``timed``: reading them is no search. ``concurrency`` queries are asked at the same time, and
-    one that failed is asked ``retries`` times more. ``finish`` adds to an outcome what takes none
-    of the system's time, such as what a judge says of it; its errors end the run.
+    ``timed``: reading them is no search. ``concurrency`` queries are asked at the same time: by
+    ``retrieve_many``, which returns the outcomes of several without a time of their own, or in
+    threads where there is none. One that failed is asked ``retries`` times more. ``finish`` adds to
+    an outcome what takes none of the system's time, such as what a judge says of it; its errors end
+    the run.
     """
 
     retrieve: Callable[[GoldenQuery], Any]
@@ -40,3 +42,4 @@ class System:
     concurrency: int = 1
     retries: int = 0
     finish: Callable[[GoldenQuery, QueryOutcome], QueryOutcome] | None = None
+    retrieve_many: Callable[[Sequence[GoldenQuery]], Sequence[QueryOutcome]] | None = None

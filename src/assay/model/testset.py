@@ -18,6 +18,7 @@ from assay.model.codec import as_json
 from assay.model.document import IngestionMode
 from assay.model.judgments import Qrels, Span
 from assay.model.ranking import document_id
+from assay.model.tabular import Records, Tabular
 
 OVERLAP = "overlap"
 SKIPPED = "skipped"
@@ -162,7 +163,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class TestSet:
+class TestSet(Tabular):
     """A named, versioned list of golden queries; ``checksum`` changes with anything that counts.
 
     ``skipped`` names queries of the file that were left out because nobody judged them. A set made
@@ -184,6 +185,33 @@ class TestSet:
         if problems:
             more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
             raise InputError(f"test set {self.name}: {problems[0]}{more}")
+
+    def records(self) -> Records:
+        """A row for each query; those that are held out keep their words to themselves."""
+        held = frozenset(() if self.held_out is None else self.held_out.query_ids)
+        return Records(
+            ("query_id", "query_text", "query_type", "expect", "judged", "relevant", "held_out"),
+            [
+                (
+                    query.query_id,
+                    None if query.query_id in held else query.query_text,
+                    query.query_type,
+                    query.expect,
+                    len(query.relevant_docs),
+                    sum(one.grade > 0 for one in query.relevant_docs),
+                    query.query_id in held,
+                )
+                for query in self.queries
+            ],
+            f"{self.name} {self.version}",
+            self.cautions,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: everything that the set holds."""
+        from assay.model.testset_json import to_plain
+
+        return to_plain(self)
 
     @cached_property
     def by_id(self) -> Mapping[str, GoldenQuery]:

@@ -222,7 +222,7 @@ class Bm25(ClusterComponent):
         }
         best = nearest(
             term,
-            lambda other: offered.get(other, 0),
+            lambda others: {other: offered.get(other, 0) for other in others},
             lambda start: [one for one in offered.items() if one[0].startswith(start)],
         )
         found = [] if best is None else self.hits({"term": {BODY: {"value": best}}}, 1)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from assay.model.query import Component, Filters, Hit, PartialAnswerError
+from assay.model.query import Component, Filters, Hit, PartialAnswerError, SearchesMany
 from assay.search.checked import check_hits
 from assay.search.deadline import CallResult, Failure, Lane, Stop, call_all
 from assay.search.snapshot import Snapshot
@@ -79,6 +80,38 @@ async def agather(
     calls = (lanes[name].call(work, seconds[name]) for name, work in works.items())
     found = dict(zip(works, await asyncio.gather(*calls), strict=True))
     return _answers(requests, found, snapshot.absent)
+
+
+def takes_many(names: Iterable[str], snapshot: Snapshot) -> bool:
+    """Whether these components answer many questions at once: no service, nobody's own code."""
+    return not snapshot.remote and all(
+        isinstance(snapshot.components[name], SearchesMany)
+        for name in names
+        if name in snapshot.components
+    )
+
+
+def gather_many(
+    requests: Sequence[Mapping[str, ComponentRequest]], snapshot: Snapshot
+) -> list[Answers]:
+    """The answers to many questions at once, without deadlines: nobody waits for a single one."""
+    found: list[dict[str, CallResult[Found]]] = [{} for _ in requests]
+    alike: dict[tuple[str, int, Filters], list[int]] = defaultdict(list)
+    for at, asked in enumerate(requests):
+        for name, one in asked.items():
+            alike[name, one.depth, one.filters].append(at)
+    for (name, depth, filters), places in alike.items():
+        component: object = snapshot.components.get(name)
+        if component is None:
+            continue
+        assert isinstance(component, SearchesMany), name
+        lists = component.search_many([requests[at][name].query for at in places], depth, filters)
+        for at, hits in zip(places, lists, strict=True):
+            check_hits(hits, depth, snapshot.chunk_ids)
+            found[at][name] = CallResult((tuple(hits), ""))
+    return [
+        _answers(asked, here, snapshot.absent) for asked, here in zip(requests, found, strict=True)
+    ]
 
 
 def _seconds(

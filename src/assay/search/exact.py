@@ -108,7 +108,7 @@ def with_short_names(
 
 def _short_forms(query: str) -> dict[str, tuple[str, ...]]:
     """The short names of a query, and the acronyms of studies, as the names of documents are."""
-    found = {}
+    found: dict[str, tuple[str, ...]] = {}
     for name in _SHORT.findall(query):
         letter, digits = name[0].lower(), name[1:].lstrip("-")
         found[name] = (f" {letter} {digits} ", f" {letter}{digits} ")

@@ -83,6 +83,7 @@ class Ranking:
     detected: tuple[Detected, ...]
     query_type: QueryType
     seconds: Mapping[str, float]
+    fused: FusedPool
     scope: Scope = EVERYTHING
     order: Sequence[int] | None = None
     scores: Mapping[int, float] = field(default_factory=dict)
@@ -149,7 +150,8 @@ def rank(
     between = time.perf_counter()
     if not options.boosts:
         boosted = apply_boosts(fused, _no_traits, (), lexicon)
-        return Ranking(boosted, (), query_type, {"fusion": between - started, "boosts": 0.0})
+        seconds = {"fusion": between - started, "boosts": 0.0}
+        return Ranking(boosted, (), query_type, seconds, fused)
     detected = detect(question.plain, lexicon, options.query_intent)
     traits = index.labels(fused.keys)
     before = time.perf_counter()
@@ -184,7 +186,7 @@ def rank(
         "guard": guarded - before,  # a part of boosts: keeping to the subject
         "kinds": time.perf_counter() - ordered,  # another part: keeping to the kind asked for
     }
-    return Ranking(boosted, detected, query_type, seconds, scope)
+    return Ranking(boosted, detected, query_type, seconds, fused, scope)
 
 
 def _sections(detected: Sequence[Detected], lexicon: Lexicon) -> frozenset[str]:

@@ -65,10 +65,23 @@ class Recorder:
 
     def __call__(self, query: GoldenQuery) -> QueryOutcome:
         """The outcome of one query, with the filters of the run and those that the query names."""
-        filters = filters_of(query, self.options.filters)
-        options = replace(self.options, k=min(PAGE, self.options.k), filters=filters)
         before = self.spent()
-        traced = self.searcher.traced(query.query_text, options, self.snapshot)
+        traced = self.searcher.traced(*self._asked(query), self.snapshot)
+        return self._outcome(query, traced, _since(before, self.spent()))
+
+    def many(self, queries: Sequence[GoldenQuery]) -> list[QueryOutcome]:
+        """The outcomes of several queries, searched at once; none has a time of its own."""
+        before = self.spent()
+        found = self.searcher.traced_many([*map(self._asked, queries)], self.snapshot)
+        usages = _shares(_since(before, self.spent()), len(queries))
+        outcomes = map(self._outcome, queries, found, usages)
+        return [replace(one, latency_ms=None, timings_ms={}) for one in outcomes]
+
+    def _asked(self, query: GoldenQuery) -> tuple[str, SearchOptions]:
+        filters = filters_of(query, self.options.filters)
+        return query.query_text, replace(self.options, k=min(PAGE, self.options.k), filters=filters)
+
+    def _outcome(self, query: GoldenQuery, traced: Traced, usage: Usage | None) -> QueryOutcome:
         response = traced.response
         outcome = QueryOutcome(
             query_id=query.query_id,
@@ -81,10 +94,10 @@ class Recorder:
             ),
             component_lists=_lists(traced, lambda hit: hit.chunk_id),
             component_list_scores=_lists(traced, lambda hit: hit.score),
-            fused=_fused(traced),
+            fused=tuple(traced.ranking.fused.chunk_ids),
             timings_ms=dict(response.timings_ms),
             warnings=_warnings(response),
-            usage=_since(before, self.spent()),
+            usage=usage,
         )
         return outcome if self.answerer is None else self._answered(query, response, outcome)
 
@@ -117,12 +130,12 @@ class Recorder:
 
     def _places(self, keys: Sequence[int]) -> Mapping[int, ChunkPlace]:
         lacking = [key for key in keys if key not in self._known]
-        if lacking:
-            if len(self._known) > limits.MAX_CACHED_CHUNKS:
-                self._known.clear()
-                lacking = list(keys)
-            self._known.update(self.places.by_key(lacking))
-        return self._known
+        new = self.places.by_key(lacking) if lacking else {}
+        found = {key: new[key] if key in new else self._known[key] for key in keys}
+        if len(self._known) > limits.MAX_CACHED_CHUNKS:
+            self._known = {}  # others may be reading the old one
+        self._known.update(new)
+        return found
 
 
 def recorded_system(
@@ -149,8 +162,9 @@ def recorded_system(
     identity = searcher.identity(options)
     known_code = None not in identity.get("component_code", {}).values()
     answers = {} if answerer is None else {"answerer": answerer.name}
+    recorder = Recorder(searcher, snapshot, options, places, answerer, keeps_passages, spent)
     return System(
-        Recorder(searcher, snapshot, options, places, answerer, keeps_passages, spent),
+        recorder,
         {
             **search_config(options),
             **identity,
@@ -162,6 +176,7 @@ def recorded_system(
         chunker_versions=places.chunker_versions(),
         models={name: models[name] for name in options.components if name in models},
         keeps_time=True,
+        retrieve_many=recorder.many if searcher.takes_many(options, snapshot) else None,
     )
 
 
@@ -170,6 +185,15 @@ def _since(before: Usage, now: Usage) -> Usage | None:
     tokens = (now.tokens or 0) - (before.tokens or 0)
     cost = round((now.cost or 0.0) - (before.cost or 0.0), 9)
     return Usage(cost or None, tokens or None) if tokens or cost else None
+
+
+def _shares(usage: Usage | None, count: int) -> list[Usage | None]:
+    """What a batch took, in equal parts; tokens that are left over fall to the first queries."""
+    if usage is None:
+        return [None] * count
+    cost = None if usage.cost is None else usage.cost / count
+    each, left = divmod(usage.tokens or 0, count)
+    return [Usage(cost, each + (at < left) or None) for at in range(count)]
 
 
 def _texts(passages: Sequence[Passage]) -> dict[str, str]:
@@ -197,7 +221,10 @@ def filters_of(query: GoldenQuery, of_run: Filters) -> Filters:
 
 def _result(candidate: Candidate, place: ChunkPlace) -> RankedResult:
     fused = candidate.boosted.fused
-    scores = {name: score for name, score in fused.raw.items() if score is not None}
+    scores, ranks = {}, {}
+    for column, rank in zip(fused.columns, fused.places, strict=True):
+        if rank:
+            scores[column.component], ranks[column.component] = column.raw[rank - 1], rank
     if candidate.reranker_score is not None:
         scores["reranker"] = candidate.reranker_score
     return RankedResult(
@@ -207,15 +234,10 @@ def _result(candidate: Candidate, place: ChunkPlace) -> RankedResult:
         spans=place.spans,
         chunker_version=place.chunker_version,
         component_scores=scores,
-        ranks={name: rank for name, rank in fused.ranks.items() if rank is not None},
+        ranks=ranks,
     )
 
 
 def _lists(traced: Traced, of: Callable[[Any], Any]) -> dict[str, tuple[Any, ...]]:
     lists = traced.prepared.answers.lists
     return {name: tuple(of(hit) for hit in hits) for name, hits in lists.items()}
-
-
-def _fused(traced: Traced) -> tuple[str, ...]:
-    pool = sorted(traced.ranking.pool, key=lambda candidate: candidate.boosted.rank_fused)
-    return tuple(candidate.boosted.fused.chunk_id for candidate in pool)

@@ -14,7 +14,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -35,7 +35,14 @@ from assay.search.boost import (
     detect,
     intent_names,
 )
-from assay.search.coordinator import Answers, ComponentRequest, agather, gather
+from assay.search.coordinator import (
+    Answers,
+    ComponentRequest,
+    agather,
+    gather,
+    gather_many,
+    takes_many,
+)
 from assay.search.deadline import Failure, Lane
 from assay.search.packed import Packed, pack
 from assay.search.pipeline import Prepared, Traced, all_failed, respond
@@ -291,17 +298,40 @@ class Searcher:
         Neither the answer nor its lists are taken from memory, so that its time is that of a
         search.
         """
+        return self._loop.run(self._trace(self._unremembered(query, options, snapshot)))
+
+    def traced_many(
+        self, queries: Sequence[tuple[str, SearchOptions]], snapshot: Snapshot
+    ) -> list[Traced]:
+        """``traced`` for each query; components answer all of them at once (``takes_many``)."""
+        searches = [self._unremembered(*one, snapshot) for one in queries]
+        first = [self._first(one) for one in searches]
+        answers = gather_many([looked_up[1] for _, looked_up, _ in first], snapshot)
+        found = []
+        for search, (reading, looked_up, took), mine in zip(searches, first, answers, strict=True):
+            prepared = self._prepared(search, reading, looked_up, mine, took)
+            again = self._corrected(search, prepared)
+            if again is not None:
+                prepared = prepared.corrected(self._prepare(again))
+            found.append(_answered(prepared, search))
+        return found
+
+    @staticmethod
+    def takes_many(options: SearchOptions, snapshot: Snapshot) -> bool:
+        """Whether questions with these options may be asked many at a time."""
+        return not options.rerank and takes_many(options.components, snapshot)
+
+    def _unremembered(
+        self, query: str, options: SearchOptions, snapshot: Snapshot
+    ) -> SearchInProgress:
+        """A question that is answered without what is remembered."""
         started = time.perf_counter()
         question = ask(query, self._synonyms_of(options))
         took = time.perf_counter() - started
-        return self._loop.run(
-            self._trace(
-                SearchInProgress(
-                    *(question, options, snapshot, started, options.identity()),
-                    from_memory=False,
-                    asked_s=took,
-                )
-            )
+        return SearchInProgress(
+            *(question, options, snapshot, started, options.identity()),
+            from_memory=False,
+            asked_s=took,
         )
 
     def prepare(self, query: str, options: SearchOptions | None = None, **changes: Any) -> Prepared:

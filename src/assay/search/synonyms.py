@@ -18,6 +18,7 @@ from pathlib import Path
 from assay import limits
 from assay.analysis.drugs import other_names
 from assay.analysis.spelling import folded
+from assay.cache import Cache
 from assay.digests import digest_of
 from assay.errors import FormatError, UsageError
 from assay.plain_file import read_plain
@@ -50,6 +51,7 @@ class Synonyms:
         self._exact = exact or {}
         self._rules = rules
         self._capitals = capitals
+        self._others: Cache[str, tuple[str, ...]] = Cache(limits.MAX_CACHED_WORDS)
         lengths: dict[str, set[int]] = {}
         for key in rules:
             lengths.setdefault(key[0], set()).add(len(key))
@@ -86,9 +88,12 @@ class Synonyms:
 
     def others(self, text: str) -> tuple[str, ...]:
         """What may stand for a name; of a drug, the rules that ship know every name."""
-        found = self.expansions(text)
-        known = other_names(text)[1:] if self.gentle else ()
-        return tuple(dict.fromkeys((*found, *known)))[: limits.MAX_SYNONYMS]
+        found = self._others.get(text)
+        if found is None:
+            known = other_names(text)[1:] if self.gentle else ()
+            found = tuple(dict.fromkeys((*self.expansions(text), *known)))[: limits.MAX_SYNONYMS]
+            self._others.put(text, found)
+        return found
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,7 +144,7 @@ def test_the_nearest_word_needs_one_mistake_or_two() -> None:
         def starting(start: str) -> list[tuple[str, int]]:
             return [(term, count) for term, count in known.items() if term.startswith(start)]
 
-        return nearest(word, lambda term: known.get(term, 0), starting)
+        return nearest(word, lambda terms: {one: known.get(one, 0) for one in terms}, starting)
 
     assert meant("metfromin") == "metformin"
     assert meant("warfrin") == "warfarin"
@@ -181,12 +183,12 @@ def test_the_nearest_word_is_the_most_frequent_of_those_one_mistake_away(
     known = {other: 1 + number for number, other in enumerate(sorted(mistaken | others - {term}))}
     asked: list[str] = []
 
-    def count(other: str) -> int:
-        asked.append(other)
-        return known.get(other, 0)
+    def counts(others: Sequence[str]) -> dict[str, int]:
+        asked.extend(others)
+        return {other: known.get(other, 0) for other in others}
 
     found = nearest(
-        term, count, lambda start: [one for one in known.items() if one[0].startswith(start)]
+        term, counts, lambda start: [one for one in known.items() if one[0].startswith(start)]
     )
     near = {other for other in known if other[0] == term[0] and distance(term, other) == 1}
     assert found == max(near, key=lambda other: known[other])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.annotation.joint import joint
+from assay.annotation.joint import MEASURES, joint
 from assay.evaluation.joint import Joint
 from assay.model.annotation import AUTOMATIC, Grade, Item, Order, Plan, Purpose, Round
 
@@ -83,9 +83,20 @@ def test_half_a_query_is_no_query_and_a_draw_is_no_sample_of_queries() -> None:
     assert (ndcg.found.n, ndcg.found.unlabelled) == (9, 9)
     assert joint(a_round(Order.ACTIVE), items, grades, "ann", JUDGE) == ()
     assert joint(a_round(), items, grades, "bob", JUDGE) == ()
+    items, grades, _ = graded(20, 20, 0)
+    assert joint(a_round(), items, grades, "ann", JUDGE) == (), "nothing is left to save"
 
 
 def test_too_few_queries_are_said() -> None:
     ndcg, _, _ = found(5, 1)
     assert ndcg.found.mean is None
     assert ndcg.lines == (f"nDCG@4 of hybrid by ann and judge: {ndcg.found.reason}",)
+
+
+def test_an_ideal_list_is_not_better_than_ideal() -> None:
+    """Gains that are summed in another order gave 1.0000000000000002."""
+    grades = [3, 2, 2, 1, 3, 1, 2, 3, 1, 2]
+    for seed in range(50):
+        ranked = list(enumerate(sorted(grades, reverse=True), 1))
+        np.random.default_rng(seed).shuffle(ranked)
+        assert MEASURES["nDCG"](ranked, 10) <= 1.0

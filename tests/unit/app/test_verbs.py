@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import assay
 from assay.app import comparison, gate, runs
 from assay.app.comparison import AbRequest, CompareRequest
 from assay.app.evaluation import EvaluationRequest
@@ -44,6 +45,11 @@ def test_what_the_workspace_lacks_is_a_warning_of_the_result(here: Workspace) ->
     result = here.evaluate(TestSet("gone", "v1", (gone,)), measures="MRR")
     assert [said for said in result.warnings() if "nowhere" in said]
     assert result.to_dict()["warnings"] == result.warnings()
+
+
+def test_a_workspace_is_a_system_like_others(here: Workspace) -> None:
+    ours = here.evaluate(GOLDEN, measures="MRR", use_cache=False)
+    assert assay.evaluate(here, GOLDEN, "MRR")["MRR"] == ours["MRR"]
 
 
 def test_evaluate_takes_no_request(here: Workspace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,29 @@ def test_a_query_that_fails_is_asked_again_after_growing_pauses() -> None:
     assert any("1 of 4 queries" in line and ASKED_AGAIN in line for line in said)
 
 
+def test_batches_answer_in_order_and_one_that_fails_is_asked_query_by_query() -> None:
+    batches: list[int] = []
+    alone: list[str] = []
+
+    def many(queries: Sequence[GoldenQuery]) -> list[QueryOutcome]:
+        batches.append(len(queries))
+        if any(one.query_id == "q09" for one in queries):
+            raise ConnectionError("reset")
+        return [QueryOutcome(one.query_id) for one in queries]
+
+    def retrieve(query: GoldenQuery) -> list[str]:
+        alone.append(query.query_id)
+        if query.query_id == "q09":
+            raise ConnectionError("reset")
+        return found(query)
+
+    outcomes = [*execute(retrieve, MANY.queries, timeout_s=None, concurrency=8, retrieve_many=many)]
+    assert [one.query_id for one in outcomes] == [one.query_id for one in MANY.queries]
+    assert batches == [8, 8, 4]
+    assert alone == [f"q{at:02d}" for at in range(8, 16)]
+    assert [one.query_id for one in outcomes if one.error] == ["q09"]
+
+
 def test_what_says_when_to_come_back_is_asked_then() -> None:
     pauses: list[float] = []
     asked: list[str] = []
@@ -167,8 +191,8 @@ def test_numbers_out_of_range_are_refused(options: dict[str, Any]) -> None:
 
 
 def test_our_own_search_is_not_asked_like_another_engine() -> None:
-    with pytest.raises(UsageError, match="concurrency is for asking another engine"):
-        EvaluationRequest(test_set=MANY, concurrency=2)
+    with pytest.raises(UsageError, match="a run file is not asked"):
+        EvaluationRequest(test_set=MANY, run_file="a.run", concurrency=2)
     with pytest.raises(UsageError, match="retries is for asking another engine"):
         EvaluationRequest(test_set=MANY, retries=1)
 

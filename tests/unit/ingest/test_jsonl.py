@@ -218,3 +218,22 @@ def test_empty_chunks_with_spans_are_empty_first(tmp_path: Path) -> None:
     assert [chunk.chunk_id for chunk in chunks] == ["d:2"]
     with pytest.raises(FormatError, match="d:1 has no text"):
         list(read_corpus(path))
+
+
+def test_parts_of_a_document_of_another_library_are_its_chunks(tmp_path: Path) -> None:
+    made = ["0b6cf58b-9961-440b-b23d-058ad9191e4c", "a" * 64]
+    rows = [
+        {"page_content": "Fever at night.", "metadata": {"pmid": "77", "title": "Fever"}},
+        {"page_content": "Fever by day.", "metadata": {"pmid": "77", "title": "Fever"}},
+        {"id": made[0], "text": "Itch.", "metadata": {"pmid": 88}},
+        {"id": made[1], "content": "Cough.", "meta": {"doc_id": "99"}},
+        {"id": made[0], "text": "Pain.", "metadata": {"year": 2020}},
+        {"id": "own", "text": "Rash.", "metadata": {"pmid": "88"}},
+    ]
+    path = write_lines(tmp_path / "d.jsonl", *rows)
+    found = list(read_corpus(path))
+    assert [document.doc_id for document, _ in found] == ["77", "88", "99", made[0], "own"]
+    assert [chunk.chunk_id for chunk in found[0][1]] == ["77:chunk_0", "77:chunk_1"]
+    assert [chunk.text for chunk in found[0][1]] == ["Fever at night.", "Fever by day."]
+    assert found[0][0].title == "Fever"
+    assert found[0][0].metadata["pmid"] == "77"

@@ -11,7 +11,8 @@ import pytest
 import assay
 from assay.errors import InputError
 from assay.model.codec import decode, encode
-from assay.model.testset import GoldenQuery, Judgment, Level, TestSet
+from assay.model.testset import GoldenQuery, HeldOut, Judgment, Level, TestSet
+from assay.model.testset_json import from_plain
 from tests.unit.testsets.samples import HEAD, read
 
 
@@ -111,3 +112,17 @@ def test_a_judgment_made_in_python_has_a_grade_that_files_may_have(grade: Any) -
         InputError, match=f"the grade of a is {grade!r}; grades are whole .* 0 to 3"
     ):
         Judgment("a", grade)
+
+
+def test_a_set_is_a_frame_without_the_words_that_are_held_out() -> None:
+    asked = tuple(
+        GoldenQuery(name, "<b>itch</b>", relevant_docs=(Judgment("d1", 2), Judgment("d2", 0)))
+        for name in ("q1", "q2")
+    )
+    made = TestSet("mine", "v1", asked, held_out=HeldOut(1, ("q2",)))
+    frame = made.to_frame("polars")
+    assert frame["query_text"].to_list() == ["<b>itch</b>", None]
+    assert frame["judged"].to_list() == [2, 2]
+    assert frame["relevant"].to_list() == [1, 1]
+    assert "&lt;b&gt;itch" in made._repr_html_()
+    assert from_plain(made.to_dict()) == made

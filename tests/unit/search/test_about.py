@@ -32,7 +32,7 @@ ROWS = [
           metadata={"drugs": ("dextromethorphan",)}),
     Chunk("visit:chunk_0", "visit", "She was given ramipril and now has a dry cough.", "Visit"),
     Chunk("leukotriene:chunk_0", "leukotriene", "Mood changed with leukotriene blockers.", "Moods"),
-    Chunk("beta:chunk_0", "beta", "Beta blockers and mood: mood with beta blockers.",
+    Chunk("beta:chunk_0", "beta", "Mood with blockers: blockers and mood, mood and blockers.",
           "Beta blockers and mood"),
     *(
         Chunk(f"o-{at}:chunk_0", f"o-{at}", f"Notes on bread and diet {at}.", "Notes")

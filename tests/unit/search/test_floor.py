@@ -288,3 +288,26 @@ def test_a_subject_in_other_grammar_or_beside_everyday_words_is_there(
         assert (response.nothing_about, response.only_mentioned) == ("", "")
         assert found in {hit.chunk.doc_id for hit in response.results}
         assert not any("30:" in note or "2:" in note for note in response.notes)
+
+
+WITHOUT = [
+    *ROWS,
+    Chunk("iron:chunk_0", "iron", "Iron is safe for a woman with renal disease.", "Kidney disease"),
+    Chunk("lipoic:chunk_0", "lipoic", "The dose of the acid was 100 mg.", "Alpha lipoic acid"),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "drug"),
+    [
+        ("is Adalat safe for a woman with kidney disease", "Adalat"),  # kidney is renal elsewhere
+        ("is nifedipine safe for a woman with kidney disease", "nifedipine"),
+        ("pamidronate dose", "pamidronate"),  # pamidronic acid is no other acid
+    ],
+)
+def test_another_name_of_a_word_does_not_stand_for_a_drug(
+    tmp_path: Path, query: str, drug: str
+) -> None:
+    with filled(tmp_path / "home", WITHOUT) as workspace:
+        found = workspace.search(query)
+        assert (found.nothing_about, found.results) == (f"nothing here is about {drug}", ())

@@ -6,6 +6,7 @@ the judge said of a claim is on none of these pages but the last, which compares
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from fastapi import Request
@@ -28,6 +29,9 @@ LABELS = (
     (Support.UNSUPPORTED, "n", "Not supported", "they say too little about it, or nothing"),
     (Support.CONTRADICTED, "c", "Contradicted", "a cited passage says the opposite"),
 )
+
+_PIECES = re.compile(r"\w+|[^\w\s]")
+_MARKS = r"(?:\s|\[[^\[\]]{1,40}\])*"  # what may stand between two pieces of a claim
 
 
 @router.get("/claims")
@@ -116,9 +120,11 @@ def _next(desk: ClaimDesk, person: str) -> dict[str, Any]:
 
 
 def _parted(task: ClaimTask) -> tuple[str, str, str]:
-    """The answer before, in and after the claim; whole and without it where it was reworded."""
-    before, claim, after = task.answer.partition(task.claim)
-    return before, claim, after
+    """The answer before, in and after the claim, which has none of the answer's marks."""
+    found = re.search(_MARKS.join(map(re.escape, _PIECES.findall(task.claim))), task.answer)
+    if found is None:
+        return task.answer, "", ""
+    return task.answer[: found.start()], found[0], task.answer[found.end() :]
 
 
 def _label(text: str) -> Support:

@@ -77,7 +77,7 @@ async def judging_of(service: Service, query: str, chosen: str) -> Judging:
             known=found,
             elsewhere=tuple(one.test_set for one in known if one.test_set != name),
             choices=choices,
-            held_out=bool(whole) and drafts.holds_out(whole, query),
+            held_out=whole is not None and drafts.holds_out(whole, query),
         )
 
     return await service.work(work)

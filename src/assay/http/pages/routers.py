@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from assay.http.pages import (
     ab,
     annotate,
+    answer,
     claims,
     compare,
     documents,
@@ -31,6 +32,7 @@ PAGES: tuple[APIRouter, ...] = (
     session.router,
     search.router,
     saving.router,
+    answer.router,
     judging.router,
     documents.router,
     runs.router,

@@ -11,8 +11,9 @@ from typing import Annotated
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
-from assay.app.answers import Answered, answer_from
+from assay.app.answers import Answered, answer_from, with_verdicts
 from assay.app.search import options_of_caller
+from assay.http.edge.problems import ProblemError
 from assay.http.routing import Reader, ServiceOf, answer_with, answers, refusals
 from assay.http.routing import router as new_router
 from assay.http.wire.base import Json, QueryText
@@ -30,11 +31,14 @@ async def answer_question(
     caller: Reader,
 ) -> JSONResponse:
     """Answer a question from the corpus with sources, or refuse to."""
-    del caller
+    if parameters.judged and not caller.may("evaluate"):
+        raise ProblemError(403, "forbidden", "asking the judge needs a key with the scope evaluate")
     changes = options_of_caller(service.workspace.settings, parameters.changes())
     response = await service.search(parameters.q, **changes)
     service.log_query(response)
     answer = await service.work(lambda: answer_from(service.workspace, parameters.q, response))
+    if parameters.judged:
+        answer = await service.work(lambda: with_verdicts(service.workspace, answer))
     return JSONResponse(encode(answer) | {"request_id": request.scope["assay.exchange"].request_id})
 
 

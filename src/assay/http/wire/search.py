@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from assay.app.search import MODEL_NAME
-from assay.http.wire.base import Json, QueryText
+from assay.http.wire.base import Json, QueryText, Switch
 from assay.options import Kind, Maybe, Option, Several, Text, is_switch, several
 from assay.search.request import ANSWER_NAMES, EVALUATION_NAMES, SEARCH_NAMES, SEARCH_OPTIONS
 
@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         """The parameters of ``GET /v1/answer``."""
 
         q: str
+        judged: bool
 
     class RetrievalParameters(Parameters):
         """How a test set is searched."""
@@ -135,6 +136,14 @@ else:
         "AnswerParameters",
         __base__=Parameters,
         q=(QueryText, Field(description="A question, in plain words.")),
+        judged=(
+            Switch,
+            Field(
+                False,
+                description="Let the configured judge say of each claim whether its sources "
+                "support it; needs the scope evaluate.",
+            ),
+        ),
         **_named(ANSWER_NAMES),
     )
     RetrievalParameters = create_model(

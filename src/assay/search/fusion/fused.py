@@ -90,6 +90,11 @@ class FusedPool(Sequence[Fused]):
         """The score of each candidate."""
         return [*map(self._scores.__getitem__, self.keys)]
 
+    @property
+    def chunk_ids(self) -> list[str]:
+        """The chunk of each candidate."""
+        return [*map(self._chunk_ids.__getitem__, self.keys)]
+
     def __len__(self) -> int:
         return len(self.keys)
 

@@ -1,0 +1,55 @@
+"""Is an answer shown sentence by sentence, beside what it cites, with what a judge says of it?"""
+
+from __future__ import annotations
+
+import re
+
+from starlette.testclient import TestClient
+
+from assay.http.pages.answer import answer_view
+from assay.model.answers import Answer
+from assay.model.document import Label
+from assay.model.judges import JudgedAnswer, JudgedClaim, Opinion
+
+TEXTS = {"d1:chunk_0": "Aspirin eases\nheadache <b>. It lowers fever.", "d2:chunk_0": "Triptans."}
+LABELS = {name: Label(name[:2], f"Title {name[:2]}", "") for name in TEXTS}
+ANSWER = Answer(
+    "Aspirin eases headache <b>. [1] It cures everything. [1][2]", ("d1:chunk_0", "d2:chunk_0")
+)
+
+
+def test_sentences_have_the_numbers_of_their_sources_and_quotes_are_marked() -> None:
+    view = answer_view(ANSWER, TEXTS, LABELS)
+    assert [one.sources for one in view.sentences] == [(1,), (1, 2)]
+    assert [one.verdict for one in view.sentences] == [None, None]
+    first, second = view.sources
+    assert first.text == "<mark>Aspirin eases\nheadache &lt;b&gt;</mark>. It lowers fever."
+    assert second.text == "Triptans."
+    assert first.href == "/documents/d1?chunk=d1%3Achunk_0#d1%3Achunk_0"
+
+
+def test_verdicts_stand_beside_their_sentences() -> None:
+    claims = (
+        JudgedClaim("Aspirin eases headache <b>.", (), {"d1:chunk_0": Opinion("supported", 1.0)}),
+        JudgedClaim("It cures everything.", (), {"d1:chunk_0": Opinion("contradicted")}),
+    )
+    view = answer_view(ANSWER, TEXTS, LABELS, JudgedAnswer("words", claims))
+    assert [one.verdict and one.verdict[0] for one in view.sentences] == [
+        "supported",
+        "contradicted",
+    ]
+
+
+def test_a_source_that_nobody_knows_is_said() -> None:
+    view = answer_view(Answer("So it is.", ("gone",)), {}, {})
+    assert view.sources[0].label is None
+
+
+def test_a_question_is_answered_or_refused(reading: TestClient) -> None:
+    text = reading.get("/answer?q=what+eases+headache+and+lowers+fever&judged=on").text
+    assert 'href="#source-1"' in text
+    assert re.search(r'class="badge \w+" title="[^"]+">(not )?supported', text)
+    refused = reading.get("/answer?q=weather+in+paris").text
+    assert "No answer" in refused
+    assert 'href="/search?q=weather+in+paris"' in refused
+    assert reading.get("/answer").status_code == 400
