@@ -61,6 +61,13 @@ def test_a_configuration_is_evaluated_and_its_job_followed(tiny: TestClient) -> 
     listed = tiny.get("/jobs").text
     assert "tiny · seven" in listed
     assert "this machine" in listed
+    saved = {"address": "/search?rrf_k=8", "prefix": "", "name": "eight"}
+    assert (
+        'href="/evaluate?from=saved%3Aeight"' in _post(tiny, "/ui/save-configuration", **saved)[2]
+    )
+    assert 'value="rrf_k=8"' in tiny.get("/evaluate?from=saved:eight").text
+    assert tiny.get("/evaluate?from=saved:..%2Fassay").status_code == 422
+    assert "/evaluate?rrf_k=5&amp;" in tiny.get("/search?q=headache&rrf_k=5").text
     again = tiny.get(f"/evaluate?from=run:{run[1]}").text
     assert 'name="options" value="rrf_k=7"' in again
 
@@ -270,5 +277,5 @@ def test_an_empty_workspace_leads_to_the_first_document(client: TestClient) -> N
     status, place, _ = _post(client, "/ui/documents/add", title="Statins", text="Statins help.")
     assert status == 303
     eventually(lambda: client.get(place.replace("/jobs", "/v1/jobs")).json()["state"] == "complete")
-    assert _post(client, "/ui/documents/add", title="x", text=" ")[0] == 400
-    assert client.post("/v1/files?name=x.txt", content=b"", headers=plain).status_code == 400
+    assert _post(client, "/ui/documents/add", title="x", text=" ")[0] == 422
+    assert client.post("/v1/files?name=x.txt", content=b"", headers=plain).status_code == 422
