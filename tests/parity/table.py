@@ -46,8 +46,8 @@ TABLE = (
     row("search.options_of_caller", "", "GET /v1/search/classify", "GET /v1/sections", "GET /v1/index/freshness", why_not=PARTS),
     row("configurations.save_configuration", "", "/search/configuration/{name}", "/ui/save-configuration", why_not="made where one searches; assay eval ab reads the file"),
 
-    row("corpus.ingest", "ingest", "POST /v1/documents", test="test_corpus.py::test_a_file_is_read_as_a_request_is", why_not=FILES),
-    row("corpus.add", "", "POST /v1/documents", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
+    row("corpus.ingest", "ingest", "POST /v1/files", test="test_corpus.py::test_a_file_is_read_as_a_request_is", why_not=FILES),
+    row("corpus.add", "", "POST /v1/documents", "/ui/documents/add", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
     row("corpus.list_documents", "corpus list", "GET /v1/documents", "/documents", "/ui/documents", server=True, test="test_corpus.py::test_a_page_of_documents"),
     row("corpus.document", "corpus show", "GET /v1/documents/{doc_id:path}", "/documents/{doc_id:path}", server=True, test="test_corpus.py::test_a_document"),
     row("document_uses.document_uses", "corpus uses", "GET /v1/documents/{doc_id:path}/uses", "/documents/{doc_id:path}/uses", server=True, test="test_corpus.py::test_uses_of_a_document"),

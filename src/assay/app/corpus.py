@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from assay import extras
 from assay.app import index as indexes
 from assay.app.engine import Progress, lacking_models, made_by, silent, words_only
+from assay.app.layout import Layout
 from assay.app.rows import document_ids, document_rows
+from assay.durable import write_atomically
 from assay.errors import (
     AssayError,
     InputError,
@@ -109,6 +113,27 @@ def remove_documents(
 ) -> DocumentsWritten:
     """The same; what is gone already is passed over, so that an interrupted job can go on."""
     return _indexed(workspace, workspace.store.delete(doc_ids), progress)
+
+
+def keep_upload(layout: Layout, name: str, data: bytes) -> str:
+    """Keep a file that was sent until a job reads it; what the job names it by."""
+    if not data:
+        raise InputError(f"{name!r:.80} is empty", hint="choose a file that holds something")
+    path = layout.upload(secrets.token_hex(8), name)
+    write_atomically(path, data)
+    return str(path.relative_to(layout.uploads))
+
+
+def ingest_upload(
+    workspace: Workspace, kept: str, *, progress: Progress = silent
+) -> DocumentsWritten:
+    """Read a file that ``keep_upload`` kept, in any format that ``ingest`` reads, and remove it."""
+    path = workspace.layout.uploads / kept
+    written = ingest(workspace, path, keep_going=True, progress=progress)
+    path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        path.parent.rmdir()
+    return written
 
 
 def ingest(

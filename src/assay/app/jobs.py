@@ -370,6 +370,10 @@ def _ingest(workspace: Workspace, request: Mapping[str, Any], progress: Progress
     )
 
 
+def _file(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    return corpus.ingest_upload(workspace, request["file"], progress=progress)
+
+
 def _delete(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
     return corpus.remove_documents(workspace, request["doc_ids"], progress)
 
@@ -390,6 +394,7 @@ def _gate(workspace: Workspace, request: Mapping[str, Any], progress: Progress) 
 Verb = Callable[[Workspace, Mapping[str, Any], Progress], object]
 _VERBS: Mapping[str, Verb] = {
     "ingest": _ingest,
+    "file": _file,
     "delete": _delete,
     "index": _index,
     AB: _ab,
@@ -397,7 +402,7 @@ _VERBS: Mapping[str, Verb] = {
 }
 
 
-_WRITES = frozenset({"ingest", "delete", "index"})
+_WRITES = frozenset({"ingest", "file", "delete", "index"})
 
 
 def _writes(kind: str) -> bool:

@@ -67,6 +67,17 @@ class Layout:
         return self.home / "deleted"
 
     @property
+    def uploads(self) -> Path:
+        """Files that were sent to a service and are not read yet."""
+        return self.home / "uploads"
+
+    def upload(self, token: str, name: str) -> Path:
+        """The place of a file that a stranger named; the name never leads elsewhere."""
+        own = name.replace("\\", "/").rpartition("/")[2]
+        safe = _UNFIT.sub("_", own)[-120:].lstrip(".")
+        return self.uploads / token / (safe or "file")
+
+    @property
     def jobs_lock(self) -> Path:
         """What the one service that works on jobs holds."""
         return self.home / "jobs"

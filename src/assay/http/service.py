@@ -71,7 +71,9 @@ _GATES = {
     "/v1/backup": "backup",
     "/v1/answer": "answer",
 }
-_STARTS_JOBS = frozenset({"/v1/evaluate", "/v1/documents", "/v1/documents/delete", "/v1/index"})
+_STARTS_JOBS = frozenset(
+    {"/v1/evaluate", "/v1/documents", "/v1/documents/delete", "/v1/files", "/v1/index"}
+)
 """Writing to these paths makes a job, for which the request waits at a gate of its own."""
 _UNGATED = (
     "/healthz",

@@ -24,6 +24,7 @@ _QUERIES = (
     "application/x-ndjson", "application/vnd.apache.parquet",
 )  # fmt: skip
 OTHER_BODIES = {
+    "/v1/files": ("application/octet-stream",),
     "/v1/documents": ("application/x-ndjson", "text/plain", "text/markdown"),
     **dict.fromkeys(("/v1/testsets", "/v1/testsets/validate", "/v1/evaluate"), _QUERIES),
 }

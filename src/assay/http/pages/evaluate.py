@@ -22,6 +22,7 @@ from assay.http.pages.page import Evaluator, ServiceOf, cli, curl_post, form_of,
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import Pairs, read_pane
 from assay.http.service import Service
+from assay.model.document import check_id
 from assay.model.runs import RunStatus
 from assay.search.request import SearchOptions, as_flags, changed, read_changes, write_changes
 from assay.search.run_config import options_from
@@ -124,8 +125,8 @@ def _chosen(service: Service, params: QueryParams, usual: SearchOptions) -> Chos
     source = params.get("from", "")
     kind, _, name = source.partition(":")
     if kind == "saved":
-        path = f"{service.workspace.layout.configuration(name).name}"
-        changes = read_configuration(path, service.workspace.layout)
+        path = service.workspace.layout.configuration(check_id(name, "configuration"))
+        changes = read_configuration(str(path))
         return Chosen(source, configuration_pairs(changed(usual, **changes), usual))
     if kind == "run":
         info = service.workspace.runs.run(name)

@@ -23,6 +23,7 @@ from assay.http.pages import (
     session,
     style,
     testsets,
+    upload,
 )
 from assay.http.pages import save as saving
 
@@ -44,6 +45,7 @@ PAGES: tuple[APIRouter, ...] = (
     ab.router,
     gate.router,
     testsets.router,
+    upload.router,
     annotate.router,
     claims.router,
 )

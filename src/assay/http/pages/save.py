@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from assay.app.configurations import configuration_text
 from assay.app.configurations import save_configuration as save
-from assay.http.pages.page import Evaluator, Reader, ServiceOf, form_of, page
+from assay.http.pages.page import Evaluator, Reader, ServiceOf, address, form_of, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import read_pane
 
@@ -32,10 +32,9 @@ async def save_configuration(request: Request, service: ServiceOf, caller: Evalu
         request,
         "ui/saved.html",
         block="answer",
-        text=f"Saved as {path.name}. To test it against another configuration, run in a terminal: "
-        f"assay eval ab {path.name} OTHER.yaml --testset NAME",
-        link="",
-        link_text="",
+        text=f"Saved as {path.name}. It can be evaluated on any test set.",
+        link=address("/evaluate", {"from": f"saved:{name}"}),
+        link_text="Evaluate it",
         content=path.read_text(encoding="utf-8"),
     )
 

@@ -39,6 +39,7 @@ EXAMPLES = (
     "who can join the trial if they have brain metastases",
     "drip antibiotic for a serious kidney infection",
 )
+NO_DOCUMENTS = "Everything that is searched, answered and judged comes from documents."
 SIZES = (5, 10, 20, 50)
 NOT_ANSWERED = frozenset({"two", "set", "offset", "facets"})
 """What an address of the playground has and a question to be answered does not."""
@@ -79,6 +80,8 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         return shown
     params = request.query_params
     query, chosen_set = params.get("q", "").strip(), params.get("set", "").strip()[:100]
+    if not query and not await service.work(lambda: service.workspace.documents(limit=1).total):
+        return page(request, "ui/no_index.html", block="results", reason=NO_DOCUMENTS)
     panes = read_panes(params, searcher.defaults, tuple(searcher.components))
     two = len(panes) > 1
     link_pairs = [

@@ -48,6 +48,34 @@ async def ingest(
     return await as_job(service, request, "ingest", body.model_dump(), caller.name)
 
 
+@router.post(
+    "/files",
+    responses={**answers(DocumentsWritten), **refusals(), **ACCEPTED},
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def ingest_file(
+    request: Request,
+    service: ServiceOf,
+    caller: Admin,
+    name: Annotated[
+        str, Query(min_length=1, max_length=200, description="Its ending says what it is.")
+    ],
+) -> JSONResponse:
+    """Read a whole file, in any format that ``assay ingest`` reads, and make it searchable.
+
+    The body is the file itself.
+    """
+    body = await request.body()
+    kept = await service.work(lambda: corpus.keep_upload(service.workspace.layout, name, body))
+    content = {"file": kept, "name": name}
+    return await as_job(service, request, "file", content, caller.name)
+
+
 @router.get("/documents", responses={**answers(DocumentPage), **refusals()})
 async def list_documents(
     service: ServiceOf,

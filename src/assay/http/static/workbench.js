@@ -85,6 +85,57 @@ function countTicked() {
 document.addEventListener("change", (event) => { if (event.target.matches("[data-pick]")) countTicked(); });
 window.addEventListener("pageshow", countTicked);
 
+// Files go up one after the other; the last one leads to its job
+function sendFile(address, file, line) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", `${address}?name=${encodeURIComponent(file.name)}`);
+    request.setRequestHeader("Prefer", "respond-async");
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    const bar = $("progress", line);
+    request.upload.onprogress = (event) => { bar.max = event.total; bar.value = event.loaded; };
+    request.onloadend = () => {
+      let answer = {};
+      try { answer = JSON.parse(request.responseText); } catch { /* no answer at all */ }
+      bar.remove();
+      const done = request.status === 200 || request.status === 202;
+      const said = document.createElement("span");
+      said.className = done ? "good" : "bad";
+      said.textContent = done ? "received" : answer.detail || "the service did not answer";
+      line.append(said);
+      resolve(done ? answer.job_id || (request.getResponseHeader("location") || "").split("/").pop() : "");
+    };
+    request.send(file);
+  });
+}
+async function sendFiles(form, files) {
+  const list = $(".upload-list", form);
+  let last = "", failed = false;
+  for (const file of files) {
+    const line = document.createElement("li");
+    const name = document.createElement("span");
+    name.textContent = file.name;
+    line.append(name, document.createElement("progress"));
+    list.append(line);
+    const job = await sendFile(form.dataset.upload, file, line);
+    if (job) last = job; else failed = true;
+  }
+  if (last && !failed) location.assign(files.length > 1 ? "/jobs" : `/jobs/${last}`);
+}
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("[data-upload]");
+  if (form && event.target.files?.length) sendFiles(form, [...event.target.files]);
+});
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    const zone = event.target.closest?.(".drop-zone");
+    if (!zone) return;
+    event.preventDefault();
+    zone.classList.toggle("over", kind === "dragover");
+    if (kind === "drop") sendFiles(zone.closest("[data-upload]"), [...event.dataTransfer.files]);
+  });
+}
+
 // A menu opens beside its button
 document.addEventListener("toggle", (event) => {
   const menu = event.target;

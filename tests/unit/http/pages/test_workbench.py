@@ -61,6 +61,13 @@ def test_a_configuration_is_evaluated_and_its_job_followed(tiny: TestClient) -> 
     listed = tiny.get("/jobs").text
     assert "tiny · seven" in listed
     assert "this machine" in listed
+    saved = {"address": "/search?rrf_k=8", "prefix": "", "name": "eight"}
+    assert (
+        'href="/evaluate?from=saved%3Aeight"' in _post(tiny, "/ui/save-configuration", **saved)[2]
+    )
+    assert 'value="rrf_k=8"' in tiny.get("/evaluate?from=saved:eight").text
+    assert tiny.get("/evaluate?from=saved:..%2Fassay").status_code == 422
+    assert "/evaluate?rrf_k=5&amp;" in tiny.get("/search?q=headache&rrf_k=5").text
     again = tiny.get(f"/evaluate?from=run:{run[1]}").text
     assert 'name="options" value="rrf_k=7"' in again
 
@@ -255,3 +262,20 @@ def test_an_error_keeps_the_menu_and_names_a_page(reading: TestClient) -> None:
     text = reading.get("/runs/nothing-like-it").text
     assert 'aria-current="page">Runs</a>' in text
     assert 'href="/runs">Runs</a>)' in text  # the hint names a command; here is its page
+
+
+def test_an_empty_workspace_leads_to_the_first_document(client: TestClient) -> None:
+    empty = client.get("/search", headers=PERSON)
+    assert "Add the first document" in empty.text
+    plain = {"content-type": "application/octet-stream"}
+    text = b"Aspirin eases headache and lowers fever."
+    sent = client.post("/v1/files?name=..%2F..%2Faspirin.txt", content=text, headers=plain)
+    assert sent.status_code == 200, sent.text
+    assert sent.json()["added"] == 1, sent.text
+    found = client.get("/v1/search?q=headache").json()
+    assert [hit["doc_id"] for hit in found["results"]] == ["aspirin"]
+    status, place, _ = _post(client, "/ui/documents/add", title="Statins", text="Statins help.")
+    assert status == 303
+    eventually(lambda: client.get(place.replace("/jobs", "/v1/jobs")).json()["state"] == "complete")
+    assert _post(client, "/ui/documents/add", title="x", text=" ")[0] == 422
+    assert client.post("/v1/files?name=x.txt", content=b"", headers=plain).status_code == 422
