@@ -14,10 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.app.engine import model_shelf
-from assay.encode.catalog import DEFAULTS
-from assay.encode.encoders import open_entailment
-from assay.judges.judges import open_judge
+from assay.app.engine import judge_of
 from assay.model.judges import Judge, JudgeTask, TaskKind
 from assay.settings import configure
 from assay.stats.kappa import cohen_kappa
@@ -29,8 +26,7 @@ LABELS, DRAWS, SEED = 100, 1_000, 0
 
 def shipped(spec: str) -> Judge:
     """A judge that needs no workspace."""
-    shelf = model_shelf(configure({}))
-    return open_judge(spec, entailment_model=lambda: open_entailment(DEFAULTS["entailment"], shelf))
+    return judge_of(configure({}), spec)
 
 
 def collections() -> dict[str, list[Pair]]:

@@ -15,6 +15,7 @@ import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -24,10 +25,20 @@ from urllib.parse import quote
 import httpx2 as httpx
 
 from assay import limits
+from assay.app.annotation import (
+    SECOND_SHARE,
+    Decided,
+    Dispute,
+    Graded,
+    NextTask,
+    RoundStatus,
+    Undone,
+)
 from assay.app.answers import Answered
 from assay.app.backup import BackupWritten, describe
 from assay.app.corpus import DocumentPage, DocumentsWritten
-from assay.app.engine import Progress, silent
+from assay.app.document_uses import DocumentUses
+from assay.app.engine import CONFIGURED, GRADED_ANSWERS, Progress, silent
 from assay.app.evaluation import (
     Evaluated,
     EvaluationProgress,
@@ -40,21 +51,26 @@ from assay.app.evaluation import (
     unwatched,
     written_options,
 )
+from assay.app.first_set import NewSetOptions, new_set, questions_of_rows, round_body
 from assay.app.held_out import hidden_in
 from assay.app.index import Action, IndexWritten
+from assay.app.judges import ClaimGraded, ClaimUndone, NextClaim
 from assay.app.models import ModelRow
 from assay.app.rows import document_ids, document_rows
 from assay.app.runs import outcome_of
 from assay.app.search import Freshness
+from assay.app.suggestions import DEFAULT_COUNT, DEFAULT_SEED, Suggested
 from assay.app.testsets import TestSetEntry
 from assay.app.verbs import Verbs
 from assay.cache import Cache
 from assay.durable import new_file
 from assay.errors import AssayError, InputError, UnknownRunError, UnreachableError, UsageError
 from assay.evaluation.stored_run import StoredRun, read_run
+from assay.model.annotation import ItemKey, Task
 from assay.model.codec import decode
-from assay.model.document import ChunkPlace, StoredDocument
-from assay.model.run_store import RunFilter, RunPage
+from assay.model.document import ChunkPlace, Label, StoredDocument
+from assay.model.judges import Support
+from assay.model.run_store import NEWEST_FIRST, DeletedRun, RunFilter, RunOrder, RunPage
 from assay.model.runs import QueryOutcome, RunInfo, Timings
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain
@@ -218,14 +234,18 @@ class Client(Verbs):
         answer = self.call("POST", "/v1/index", json={"action": action})
         return decode(IndexWritten, self._done(answer, WAIT_S, progress))
 
-    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
-        """A page of the documents in the order of their ids."""
-        params = {"limit": limit, "offset": offset}
+    def documents(self, *, limit: int = 50, offset: int = 0, text: str = "") -> DocumentPage:
+        """A page of the documents by id; with ``text``, those that have it in id or title."""
+        params = {"limit": limit, "offset": offset, **({"text": text} if text else {})}
         return decode(DocumentPage, self.call("GET", "/v1/documents", params=params))
 
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
         return decode(StoredDocument, self.call("GET", f"/v1/documents/{_quoted(doc_id)}"))
+
+    def document_uses(self, doc_id: str) -> DocumentUses:
+        """Where a document was judged, and which queries of the newest runs found it."""
+        return decode(DocumentUses, self.call("GET", f"/v1/documents/{_quoted(doc_id)}/uses"))
 
     def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
         """Delete one document or several, and wait until the index knows.
@@ -278,6 +298,60 @@ class Client(Verbs):
             raise self._unreachable(problem) from None
         return describe(target)
 
+    # First test sets
+
+    def suggest_questions(
+        self,
+        count: int = DEFAULT_COUNT,
+        *,
+        kinds: Sequence[str] | None = None,
+        seed: int = DEFAULT_SEED,
+        by_model: bool = False,
+    ) -> Suggested:
+        """Questions made from the corpus where nobody has asked any; they stay marked synthetic."""
+        body = {"count": count, "seed": seed, "model": by_model}
+        chosen = {} if kinds is None else {"kinds": list(kinds)}
+        answer = self.call("POST", "/v1/testsets/suggest", json={**body, **chosen}, timeout=WAIT_S)
+        return Suggested(
+            questions_of_rows(_field(list[dict[str, Any]], answer, "questions")),
+            _field(int, answer, "tried"),
+            _field(dict[str, int], answer, "left_out"),
+            _field(int, answer, "seed"),
+        )
+
+    def new_test_set(
+        self,
+        name: str,
+        questions: str | Path | Sequence[str | Mapping[str, Any]],
+        annotators: str | Sequence[str] = "me",
+        **options: Unpack[NewSetOptions],
+    ) -> dict[str, Any]:
+        """Begin a first test set: pool passages for questions, for one person or two to judge.
+
+        ``questions`` is a file here in any form, or a list of texts or rows. What was pooled comes
+        back without its texts, which ``desk`` shows one by one.
+        """
+        body = round_body(new_set(name, questions, annotators, **options))
+        return self.call("POST", "/v1/rounds", json=body, timeout=WAIT_S)
+
+    def desk(self, round_id: str = "latest") -> RemoteDesk:
+        """Where the passages of a round are judged."""
+        return RemoteDesk(self, round_id)
+
+    def finish_test_set(self, round_id: str = "latest", *, close: bool = False) -> dict[str, Any]:
+        """Write what has been judged so far as a test set; judging may go on unless ``close``."""
+        return self.desk(round_id).call("POST", "finish", json={"close": close})
+
+    def claims(
+        self, run: str = "latest", *, answers: int = GRADED_ANSWERS, seed: int = 0
+    ) -> RemoteClaims:
+        """Where people grade claims of a judged run, without what the judge said."""
+        return RemoteClaims(self, run, answers, seed)
+
+    def check_judge(self, run: str = "latest") -> dict[str, Any]:
+        """Compare the judge of a run with the people who graded its claims."""
+        return self.call("POST", f"/v1/runs/{_quoted(run)}/claims/check")
+
     # Evaluation
 
     def carry_out(
@@ -328,6 +402,18 @@ class Client(Verbs):
         """A run with its test set and the first ``depth`` results of each query."""
         return read_run(self.runs, ref, self._test_sets, stages=stages, depth=depth)
 
+    def delete_run(self, ref: str, *, for_good: bool = False) -> RunInfo:
+        """Delete a run; unless it goes ``for_good``, it can be restored."""
+        return self.runs.delete(ref, for_good=for_good)
+
+    def deleted_runs(self) -> tuple[DeletedRun, ...]:
+        """The deleted runs that can be restored, the one deleted last first."""
+        return self.runs.deleted()
+
+    def restore_run(self, run_id: str) -> RunInfo:
+        """Bring back a deleted run, with the tags that no other run has got since."""
+        return self.runs.restore(run_id)
+
     def archived(self, chunk_ids: Iterable[str], versions: frozenset[str]) -> dict[str, ChunkPlace]:
         """Where chunks of these chunkers stood, also those that have been replaced since."""
         found: dict[str, ChunkPlace] = {}
@@ -344,6 +430,14 @@ class Client(Verbs):
             answer = self.call("POST", "/v1/chunks/present", json={"ids": part})
             found |= set(_field(list[str], answer, "ids"))
         return frozenset(found)
+
+    def labels(self, ids: Iterable[str]) -> dict[str, Label]:
+        """Title and beginning of each of these chunks and documents that is known."""
+        found: dict[str, Label] = {}
+        for part in _parts(ids):
+            answer = self.call("POST", "/v1/chunks/labels", json={"ids": part})
+            found |= _field(dict[str, Label], answer, "labels")
+        return found
 
     def export_run(self, ref: str) -> dict[str, Any]:
         """A whole run, which another service takes."""
@@ -487,10 +581,20 @@ class RemoteRuns:
             )
         return found
 
-    def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
-        """Runs, newest first."""
+    def runs(
+        self,
+        chosen: RunFilter | None = None,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+        order: RunOrder = NEWEST_FIRST,
+    ) -> RunPage:
+        """Some runs in this order."""
         wanted = chosen or RunFilter()
         given = {
+            "text": wanted.text,
+            "newest_only": "true" if wanted.newest_only else None,
+            "sort": None if order == NEWEST_FIRST else str(order),
             "suite": wanted.suite,
             "status": wanted.status and str(wanted.status),
             "tag": wanted.tag,
@@ -525,11 +629,22 @@ class RemoteRuns:
         """Forget a tag; the run stays."""
         self._known("DELETE", f"/v1/tags/{_quoted(tag)}")
 
-    def delete(self, ref: str) -> RunInfo:
+    def delete(self, ref: str, *, for_good: bool = True) -> RunInfo:
         """Remove a run with its outcomes and tags."""
         info = self.run(ref)
-        self._known("DELETE", f"/v1/runs/{_quoted(info.run_id)}")
+        params = {"for_good": "true"} if for_good else {}
+        self._known("DELETE", f"/v1/runs/{_quoted(info.run_id)}", params=params)
         return info
+
+    def deleted(self) -> tuple[DeletedRun, ...]:
+        """The deleted runs that the service can restore."""
+        answer = self._service.call("GET", "/v1/deleted-runs")
+        return _field(tuple[DeletedRun, ...], answer, "deleted")
+
+    def restore(self, run_id: str) -> RunInfo:
+        """Bring back a deleted run."""
+        self._known("POST", f"/v1/deleted-runs/{_quoted(run_id)}/restore")
+        return self.run(run_id)
 
     def _known(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         """What the service answers; an unknown run is the same error as it is here."""
@@ -539,6 +654,104 @@ class RemoteRuns:
             if error.status != NOT_FOUND:
                 raise
             raise UnknownRunError(error.message, hint="assay --server ... eval list") from None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteDesk:
+    """A round of judging at a service: the verbs of ``app.annotation.Desk`` that people need."""
+
+    service: Client
+    round_id: str = "latest"
+
+    def status(self) -> RoundStatus:
+        """How far the round is, how well people agree, and how sure its figures are."""
+        return decode(RoundStatus, self.call("GET", ""))
+
+    def turn(self, annotator: str) -> NextTask:
+        """The next passage for this annotator, and how far they are."""
+        return decode(NextTask, self.call("GET", "next", params={"annotator": annotator}))
+
+    def grade(self, annotator: str, key: ItemKey, grade: int | None, comment: str = "") -> Graded:
+        """Enter a grade; it is on the service's disk when this returns."""
+        return decode(Graded, self.call("POST", "grades", json={
+            "annotator": annotator, **_keyed(key), "grade": grade, "comment": comment,
+        }))  # fmt: skip
+
+    def undo(self, annotator: str) -> Undone:
+        """Take back this annotator's last grade."""
+        return decode(Undone, self.call("POST", "undo", json={"annotator": annotator}))
+
+    def add_annotator(self, name: str, share: float = SECOND_SHARE) -> RoundStatus:
+        """Let a second person check a share of what the first has judged."""
+        body = {"annotator": name, "share": share}
+        return decode(RoundStatus, self.call("POST", "second", json=body))
+
+    def propose(self, judge: str = CONFIGURED, *, shown: bool = False) -> dict[str, Any]:
+        """Let an automatic judge propose grades, and say how far it agrees with people."""
+        return self.call("POST", "judge", json={"judge": judge, "shown": shown}, timeout=WAIT_S)
+
+    def to_review(self, annotator: str) -> tuple[Task, ...]:
+        """What this annotator and an automatic judge graded differently, the most so first."""
+        answer = self.call("GET", "review", params={"annotator": annotator})
+        return _field(tuple[Task, ...], answer, "tasks")
+
+    def disputes(self, person: str) -> tuple[Dispute, ...]:
+        """What waits for the third person, who is none of the two."""
+        answer = self.call("GET", "disputes", params={"person": person})
+        return _field(tuple[Dispute, ...], answer, "disputes")
+
+    def decide(self, person: str, key: ItemKey, grade: int | None, comment: str = "") -> Decided:
+        """Enter the third person's decision about a difference."""
+        return decode(Decided, self.call("POST", "decisions", json={
+            "person": person, **_keyed(key), "grade": grade, "comment": comment,
+        }))  # fmt: skip
+
+    def report(self) -> dict[str, Any]:
+        """Kappa, confusion and differences."""
+        return self.call("GET", "agreement")
+
+    def call(self, method: str, verb: str, **request: Any) -> dict[str, Any]:
+        """A request about this round."""
+        path = f"/v1/rounds/{_quoted(self.round_id)}"
+        return self.service.call(method, f"{path}/{verb}" if verb else path, **request)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteClaims:
+    """Claims of a judged run at a service: the verbs of ``app.judges.ClaimDesk``."""
+
+    service: Client
+    run: str
+    answers: int
+    seed: int
+
+    def turn(self, annotator: str) -> NextClaim:
+        """The next claim for this person, and how far they are."""
+        return decode(NextClaim, self._call("GET", "/next", annotator=annotator))
+
+    def grade(self, annotator: str, claim_id: str, label: Support | str) -> ClaimGraded:
+        """Enter what a person says of a claim; it is on the service's disk when this returns."""
+        body = {"annotator": annotator, "claim_id": claim_id, "label": str(label)}
+        return decode(ClaimGraded, self._call("POST", "/grades", body))
+
+    def undo(self, annotator: str) -> ClaimUndone:
+        """Take back what this person said last of the claims that were drawn."""
+        return decode(ClaimUndone, self._call("POST", "/undo", {"annotator": annotator}))
+
+    def sheet(self) -> dict[str, Any]:
+        """All claims that were drawn, as one table to be filled in."""
+        return self._call("GET", "")
+
+    def _call(
+        self, method: str, verb: str, body: Mapping[str, Any] | None = None, **more: str
+    ) -> dict[str, Any]:
+        draw = {"answers": self.answers, "seed": self.seed, **more}
+        path = f"/v1/runs/{_quoted(self.run)}/claims{verb}"
+        return self.service.call(method, path, params=draw, json=body)
+
+
+def _keyed(key: ItemKey) -> dict[str, str]:
+    return dict(zip(("query_id", "chunk_id"), key, strict=True))
 
 
 def _quoted(text: str) -> str:

@@ -222,10 +222,17 @@ class JudgeError(AssayError):
 
 
 class ModelServiceError(AssayError):
-    """A service that was to give vectors or scores did not, or not in a form that can be read."""
+    """A service that was to give vectors or scores did not, or not in a form that can be read.
+
+    ``is_down`` where it gave no answer at all.
+    """
 
     code = "model_service_failed"
     http_status = 502
+
+    def __init__(self, message: str, *, hint: str | None = None, is_down: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.is_down = is_down
 
 
 class MissingDependencyError(AssayError):

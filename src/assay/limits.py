@@ -129,6 +129,7 @@ MAX_OWN_BODIES = _limit("MAX_OWN_BODIES", 250, "bodies of one caller that arrive
 MAX_READ_SETS = _limit("MAX_READ_SETS", 200, "test sets that are remembered once they were read")
 MAX_OWN_SESSIONS = _limit("MAX_OWN_SESSIONS", 20, "browsers that are signed in with one key")
 MAX_KEPT_JOBS = _limit("MAX_KEPT_JOBS", 1_000, "finished jobs that can still be asked about")
+MAX_DELETED_RUNS = _limit("MAX_DELETED_RUNS", 100, "deleted runs that can be restored")
 MAX_STREAMS = _limit("MAX_STREAMS", 64, "clients that follow a job at the same time")
 MAX_LOG_LINES = _limit("MAX_LOG_LINES", 10_000, "lines of the log that wait to be written")
 MAX_CONNECTIONS = _limit("MAX_CONNECTIONS", 1_000, "HTTP connections at the same time")

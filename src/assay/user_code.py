@@ -1,4 +1,4 @@
-"""Which function does ``module:function`` name, and which code is it made of?
+"""Which function does ``module:function`` name, which code is it made of, and how is it called?
 
 The function is the caller's own and runs with the caller's rights. Its code is the file of its
 module and every file of the caller's that this imports, at the top or inside a function; of other
@@ -14,18 +14,20 @@ import hashlib
 import importlib
 import importlib.util
 import os
+import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from assay import limits
 from assay.digests import digest_of
-from assay.errors import UsageError
+from assay.errors import AssayError, UsageError
+from assay.time_limit import TimeLimit
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _IMPORTERS = frozenset({"import_module", "__import__"})
@@ -52,6 +54,49 @@ class UserObject:
 
     value: Any
     digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimedFunction:
+    """A user's function with a name for the record of a run; a call gets ``seconds``.
+
+    ``code`` identifies the function's code. Where nobody knows it, no two have the same name: what
+    one said does not tell what another would say.
+    """
+
+    error: ClassVar[type[AssayError]]
+    takes: ClassVar[str]
+
+    function: Callable[..., Any]
+    label: str = ""
+    code: str | None = None
+    seconds: float = 60.0
+    _limit: TimeLimit = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "code", self.code or f"unknown-{secrets.token_hex(6)}")
+        object.__setattr__(self, "_limit", TimeLimit(self.seconds))
+
+    @property
+    def name(self) -> str:
+        """Identifies everything known to affect what the function returns."""
+        return f"{self.called}(code={self.code})"
+
+    @property
+    def called(self) -> str:
+        """The function's own name, or a given label."""
+        module = getattr(self.function, "__module__", "?")
+        return self.label or f"{module}:{getattr(self.function, '__qualname__', '?')}"
+
+    def call(self, *given: Any) -> Any:
+        """What the function returns, awaited; its exceptions become an ``error`` that names it."""
+        try:
+            return self._limit.call(lambda resolve: resolve(self.function(*given)))
+        except (Exception, SystemExit) as problem:  # user code
+            raise self.error(
+                f"{self.called} failed: {type(problem).__name__}: {problem!s:.200}",
+                hint=f"it gets {self.takes}; ASSAY_DEBUG=1 shows where it failed",
+            ) from problem
 
 
 def load_function(spec: str) -> UserFunction:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from assay.app import testsets
+from assay.app import drafts, testsets
 from assay.app.layout import Layout
 from assay.errors import ConflictError
 from assay.model.testset import GoldenQuery, Judgment, TestSet
@@ -26,7 +26,7 @@ def test_a_question_saved_under_the_name_of_a_shipped_set_is_refused(client: Tes
         "content-type": "application/x-www-form-urlencoded",
         "origin": "http://localhost",
     }
-    answer = client.post("/ui/save-query", content=urlencode(fields), headers=headers)
+    answer = client.post("/ui/grade", content=urlencode(fields), headers=headers)
     assert answer.status_code == 409, answer.text
     assert "ships with assay" in answer.text
     assert client.get(f"/v1/testsets/{SHIPPED}").json() == before
@@ -55,7 +55,7 @@ def test_no_way_of_storing_a_set_hides_a_shipped_one(tmp_path: Path) -> None:
     with pytest.raises(ConflictError, match="ships with assay"):
         testsets.save_new(layout, mine)
     with pytest.raises(ConflictError, match="ships with assay"):
-        testsets.add_query(layout, SHIPPED, QUERY)
+        drafts.add_query(layout, SHIPPED, QUERY)
     assert testsets.find(layout, SHIPPED) == list_test_sets()[SHIPPED]
 
 
@@ -65,5 +65,5 @@ def test_a_question_does_not_hide_a_set_that_is_kept_as_json(tmp_path: Path) -> 
     kept = layout.test_sets / "theirs.json"
     testsets.save_new(layout, TestSet("theirs", "v1", (QUERY,)), kept)
     with pytest.raises(ConflictError, match="not in YAML"):
-        testsets.add_query(layout, "theirs", QUERY)
+        drafts.add_query(layout, "theirs", QUERY)
     assert testsets.find(layout, "theirs") == kept

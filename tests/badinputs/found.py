@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from assay.annotation.exchange import read_grades
+from assay.app.drafts import add_query
 from assay.app.layout import Layout
-from assay.app.testsets import add_query
 from assay.encode.tensors import read_tensors
 from assay.errors import AssayError
 from assay.evaluation.baseline import side_of_file

@@ -63,9 +63,15 @@ class Looked:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def site_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of its workspace."""
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="module")
+def site(site_home: Path) -> Iterator[str]:
     """The address of a service with documents, two runs and a round of judging."""
-    home = tmp_path_factory.mktemp("site")
+    home = site_home
     config = configure({"home": home, **SETTINGS}, environ={}, folder=home)
     with Workspace(config) as workspace:
         _fill(workspace, home)

@@ -17,8 +17,17 @@ AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 PAGES = {
     "search": "/search?q=aspirin+headache",
     "search-two": "/search?q=headache&two=on&b_boosts=off&b_rrf_k=5",
+    "search-why": "/search?q=headache&document=d4",
+    "documents": "/documents",
+    "document": "/documents/d1?q=aspirin&chunk=d1:chunk_0",
     "runs": "/runs?threshold=0.75",
     "run": "/runs/run_b",
+    "evaluate": "/evaluate?rrf_k=7",
+    "jobs": "/jobs",
+    "job": "/jobs/run_b",
+    "keys": "/keys",
+    "several": "/compare/several?run=run_a&run=run_b",
+    "palette": "/ui/palette?q=run",
     "compare": "/compare?a=run_a&b=run_b",
     "ab": "/ab?a=run_a&b=run_b",
     "gate": "/gate?baseline=run_b&current=run_a",
@@ -122,22 +131,57 @@ def test_a_service_that_does_not_answer_is_noticed(look: Look) -> None:
 
 def test_why_a_document_is_missing(look: Look) -> None:
     seen = look()
+    page = seen.page
     seen.go("/search?q=headache")
-    seen.page.locator("summary", has_text="Why is a document").click()
-    seen.page.locator("input[name=document]").fill("d3")
-    seen.page.get_by_role("button", name="Explain").click()
-    seen.page.wait_for_selector("#why .verdict")
-    assert "bm25" in seen.page.locator("#why").inner_text()
+    page.keyboard.press("w")
+    page.keyboard.type("statin")
+    page.wait_for_selector("#choices option[value=d3]", state="attached")
+    page.locator("input[name=document]").fill("d3")
+    page.get_by_role("button", name="Why is it not here?").click()
+    page.wait_for_selector("#why .verdict")
+    said = page.locator("#why").inner_text()
+    assert "Statins" in said
+    assert "bm25" in said
 
 
-def test_a_question_is_graded_and_saved(look: Look) -> None:
+def test_hits_are_graded_by_key_and_every_pane_scores(look: Look) -> None:
     seen = look()
-    seen.go("/search?q=lower+cholesterol")
-    seen.page.locator("summary", has_text="Save this question").click()
-    seen.page.locator("table.judge select").first.select_option("3")
-    seen.page.get_by_role("button", name="Save the question").click()
-    seen.page.wait_for_selector("#saved-query .done")
-    assert "1 query" in seen.page.locator("#saved-query").inner_text()
+    page = seen.page
+    seen.go("/search?q=headache&two=on&b_rrf_k=5&k=5")
+    page.keyboard.press("j")
+    page.keyboard.press("0")  # a question that nothing answers waits
+    page.locator("#standing-A", has_text="not saved yet").wait_for()
+    page.keyboard.press("3")
+    page.locator("#standing-A", has_text="saved").wait_for()
+    for pane in "AB":
+        assert page.locator(f"#standing-{pane} .ndcg b").inner_text().startswith("0.")
+    graded = page.locator("fieldset.grades input:checked:not([value=''])")
+    assert graded.count() == 4, "the other pane follows"
+    before = page.locator("#standing-B .ndcg b").inner_text()
+    page.locator("input[name=b_query_intent], select[name=b_boosts]").first.select_option("off")
+    page.wait_for_url("**b_boosts=off**")
+    assert page.locator("#standing-B .ndcg b").inner_text() == before
+    first = page.locator(".hit").first
+    first.locator("label.g0").click()  # pressed again, it takes the grade back
+    page.locator("#standing-A", has_text="1 of").wait_for()
+    seen.go("/testsets/playground")
+    assert "headache" in page.locator("main").inner_text()
+
+
+def test_a_hit_leads_to_its_document_and_back(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/search?q=headache&k=5")
+    page.locator(".hit h3 a", has_text="Aspirin").first.click()
+    page.wait_for_selector(".chunk.chosen mark")
+    page.wait_for_selector("#uses ul.uses li")
+    page.locator(".crumb a", has_text="headache").click()
+    page.wait_for_url("**/search?q=headache")
+    seen.go("/search?q=headache&k=5")
+    page.keyboard.press("n")
+    page.wait_for_url("**offset=5")
+    page.keyboard.press("p")
+    page.wait_for_url("**/search?q=headache&k=5")
 
 
 def test_two_ticked_runs_are_compared_query_by_query(look: Look) -> None:
@@ -146,15 +190,15 @@ def test_two_ticked_runs_are_compared_query_by_query(look: Look) -> None:
     seen.go("/runs")
     for box in page.locator("[data-pick]").all():
         box.check()
-    page.get_by_role("button", name="Compare the two ticked").click()
+    page.get_by_role("button", name="Compare", exact=True).click()
     page.wait_for_url("**/compare?a=run_a&b=run_b")
     page.locator("details.query summary").first.click()
     page.wait_for_selector(".slopes line", state="attached")
     page.screenshot(path=PICTURES / "compare-query.png", full_page=True)
-    page.locator(".chip", has_text="Draw").click()
-    page.wait_for_url(re.compile("kind=Draw"))
-    kinds = page.locator("details.query .badge").all_inner_texts()
-    assert all("Draw" in kind for kind in kinds)
+    page.locator(".chip", has_text="same").click()
+    page.wait_for_url(re.compile("change=same"))
+    kinds = page.locator("details.query .badge:first-child").all_inner_texts()
+    assert all("same" in kind for kind in kinds)
 
 
 def test_judging_by_keys_with_undo(look: Look) -> None:

@@ -14,7 +14,7 @@ from assay.encode.folders import card_of_folder
 from assay.encode.service import read_address
 from assay.ingest import read_corpus
 from tests.fuzz.harness import Harness, Target
-from tests.unit.ingest.samples import ARTICLE, BUNDLE, CITATIONS, LABEL, PAGE, STUDY, VTT
+from tests.unit.ingest.samples import ARTICLE, BUNDLE, CITATIONS, LABEL, PAGE, STUDY, VTT, fhir_xml
 from tests.unit.ingest.test_ctgov_xml import STUDY as STUDY_XML
 
 ROWS = [
@@ -174,6 +174,8 @@ HARNESSES = (
             (STUDY_XML.encode(),), "input.xml"),
     Harness("fhir", "ingest.fhir", "records of patients: bundles and lines", reading("fhir"),
             (json.dumps(BUNDLE).encode(), _lines(BUNDLE)), "input.json"),
+    Harness("fhir-xml", "ingest.fhir_xml", "the same as XML", reading("fhir"), (fhir_xml(BUNDLE),),
+            "input.xml"),
     Harness("docx", "ingest.word", "documents of Word: XML in an archive", reading("docx"),
             (_word(), DOCX,), "input.docx"),
     Harness("pdf", "ingest.pdf", "pages of anybody: a binary format", reading("pdf"),

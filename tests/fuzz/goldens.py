@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 from assay.annotation.exchange import read_grades
 from assay.annotation.sample_file import read_sample
+from assay.app.drafts import add_query
 from assay.app.layout import Layout
-from assay.app.testsets import add_query
 from assay.evaluation.baseline import side_of_file
 from assay.mcp.server import Server
 from assay.measures.parse import parse_measures
@@ -159,7 +159,7 @@ HARNESSES = (
             ROWS),
     Harness("mcp", "mcp.server", "sent by an assistant", read_message, MESSAGES),
     Harness("trec-set", "testset.public: topics", "three forms told by content", read_topics, TOPICS),
-    Harness("saved-query", "app.testsets.add_query", "a page appends to what a person edits", add_to_set,
+    Harness("saved-query", "app.drafts.add_query", "a page appends to what a person edits", add_to_set,
             (YAML,)),
     Harness("grades", "refresh.exchange", "spreadsheets and Label Studio", read_annotations, GRADES),
     Harness("sample", "refresh.sample_file", "edited by hand before judging", read_drawn, (SAMPLE,)),

@@ -162,7 +162,7 @@ async def attack(port: int, key: str, slow: int, large: int) -> None:
     def until() -> bool:
         return False
 
-    paths = ("/v1/jobs/x/events", "/v1/score", "/v1/search", "/ui/save-query")
+    paths = ("/v1/jobs/x/events", "/v1/score", "/v1/search", "/ui/grade")
     work = [hang_up_on(port, key, until) for _ in range(14)]
     work += [ask_for_reports(port, key, until) for _ in range(4)]
     work += [send_slowly(port, key, paths[at % len(paths)], until) for at in range(slow)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 OPERATOR = "only for who runs this machine: a key that leaks must not be able to do it"
+BESIDE = "assay keys is for who runs the machine; administrators elsewhere use HTTP or the page"
 FILES = "about files of whoever calls"
 CUSTODIAN = "the custodian of a test set works beside the workspace; judging is over HTTP"
 PARTS = "a part of another verb, for programs that go step by step"
@@ -47,10 +48,11 @@ TABLE = (
 
     row("corpus.ingest", "ingest", "POST /v1/documents", test="test_corpus.py::test_a_file_is_read_as_a_request_is", why_not=FILES),
     row("corpus.add", "", "POST /v1/documents", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
-    row("corpus.list_documents", "corpus list", "GET /v1/documents", server=True, test="test_corpus.py::test_a_page_of_documents"),
-    row("corpus.document", "corpus show", "GET /v1/documents/{doc_id}", server=True, test="test_corpus.py::test_a_document"),
-    row("corpus.delete", "corpus delete", "DELETE /v1/documents/{doc_id}", "POST /v1/documents/delete", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
-    row("workspace.Workspace.present", "", "POST /v1/chunks/present", "POST /v1/chunks/places", server=True, why_not=PARTS),
+    row("corpus.list_documents", "corpus list", "GET /v1/documents", "/documents", "/ui/documents", server=True, test="test_corpus.py::test_a_page_of_documents"),
+    row("corpus.document", "corpus show", "GET /v1/documents/{doc_id:path}", "/documents/{doc_id:path}", server=True, test="test_corpus.py::test_a_document"),
+    row("document_uses.document_uses", "corpus uses", "GET /v1/documents/{doc_id:path}/uses", "/documents/{doc_id:path}/uses", server=True, test="test_corpus.py::test_uses_of_a_document"),
+    row("corpus.delete", "corpus delete", "DELETE /v1/documents/{doc_id:path}", "POST /v1/documents/delete", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
+    row("workspace.Workspace.present", "", "POST /v1/chunks/present", "POST /v1/chunks/places", "POST /v1/chunks/labels", server=True, why_not=PARTS),
     row("index.index_card", "index info", "GET /v1/index", server=True, test="test_corpus.py::test_the_index"),
     row("index.check_index", "index check", "GET /v1/index/check", server=True, test="test_corpus.py::test_the_index"),
     row("index.write_index", "index update", "POST /v1/index", server=True, test="test_corpus.py::test_the_index"),
@@ -60,17 +62,19 @@ TABLE = (
     row("models.list_models", "models list", "GET /v1/models", server=True, test="test_corpus.py::test_models"),
     row("models.pull_models", "models pull", why_not=OPERATOR),
     row("models.check_models", "models check", why_not=OPERATOR),
-    row("keys.create_key", "keys create", test="test_corpus.py::test_keys", why_not=OPERATOR),
-    row("keys.list_keys", "keys list", test="test_corpus.py::test_keys", why_not=OPERATOR),
-    row("keys.revoke_key", "keys revoke", test="test_corpus.py::test_keys", why_not=OPERATOR),
+    row("keys.create_key", "keys create", "POST /v1/keys", "/ui/keys", test="test_corpus.py::test_keys", why_not=BESIDE),
+    row("keys.list_keys", "keys list", "GET /v1/keys", "GET /v1/whoami", "/keys", test="test_corpus.py::test_keys", why_not=BESIDE),
+    row("keys.revoke_key", "keys revoke", "DELETE /v1/keys/{key_id}", "/ui/keys/{key_id}/revoke", test="test_corpus.py::test_keys", why_not=BESIDE),
     row("backup.back_up", "backup", "GET /v1/backup", server=True, test="test_corpus.py::test_a_backup"),
     row("backup.restore", "restore", why_not=OPERATOR),
     row("doctor.examine", "doctor", "GET /readyz", "GET /healthz", why_not=OPERATOR),
 
-    row("judges.sheet", "judge sheet", why_not=CUSTODIAN),
-    row("judges.grade", "judge grade", why_not=CUSTODIAN),
-    row("judges.check", "judge check", why_not=CUSTODIAN),
-    row("evaluation.evaluate", "eval run", "POST /v1/evaluate", server=True, test="test_evaluate.py::test_every_way_gives_the_same_values"),
+    row("judges.sheet", "judge sheet", "GET /v1/runs/{ref}/claims", server=True, test="test_claims.py::test_a_claim_is_graded_the_same_way_on_every_surface"),
+    row("judges.ClaimDesk", "judge claims", "GET /v1/runs/{ref}/claims/next", "POST /v1/runs/{ref}/claims/grades", "POST /v1/runs/{ref}/claims/undo", "/claims", "/claims/{ref}", "/ui/claims/{ref}", server=True,
+        test="test_claims.py::test_a_claim_is_graded_the_same_way_on_every_surface"),
+    row("judges.grade", "judge grade", why_not=FILES),
+    row("judges.check", "judge check", "POST /v1/runs/{ref}/claims/check", "/claims/{ref}/agreement", "/ui/claims/{ref}/check", server=True, test="test_claims.py::test_the_judge_is_compared_with_people_everywhere"),
+    row("evaluation.evaluate", "eval run", "POST /v1/evaluate", "/evaluate", "/ui/evaluate", server=True, test="test_evaluate.py::test_every_way_gives_the_same_values"),
     row("tuning.tune", "eval tune", why_not="an experiment of hundreds of settings beside the workspace"),
     row("runs.list_runs", "eval list", "GET /v1/runs", "/runs", "/", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("runs.show", "eval show", "GET /v1/runs/{ref}/scores", "GET /v1/runs/{ref}", "/runs/{ref}", "/runs/{ref}/queries", "/runs/{ref}/stages", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
@@ -78,18 +82,20 @@ TABLE = (
     row("runs.outcomes", "", "GET /v1/runs/{ref}/queries", "GET /v1/runs/{ref}/testset", server=True, why_not=PARTS),
     row("runs.rescore", "eval rescore", "POST /v1/runs/{ref}/rescore", why_not="it writes: the service rescores its own runs"),
     row("runs.tag", "eval tag", "PUT /v1/runs/{ref}/tags/{tag}", "DELETE /v1/tags/{tag}", "/ui/tag", server=True, why_not=""),
-    row("runs.delete", "eval delete", "DELETE /v1/runs/{ref}", server=True),
+    row("runs.delete", "eval delete", "DELETE /v1/runs/{ref}", "/ui/runs/delete", server=True, test="test_runs.py::test_a_deleted_run_comes_back_the_same_way_on_every_surface"),
+    row("runs.deleted", "", "GET /v1/deleted-runs", server=True, test="test_runs.py::test_a_deleted_run_comes_back_the_same_way_on_every_surface", why_not="assay eval list --deleted"),
+    row("runs.restore", "eval restore", "POST /v1/deleted-runs/{run_id}/restore", "/ui/runs/restore", server=True, test="test_runs.py::test_a_deleted_run_comes_back_the_same_way_on_every_surface"),
     row("runs.history", "eval history", "GET /v1/history/{suite}", "/runs", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("runs.export", "eval export", "GET /v1/runs/{ref}/trec", server=True, test="test_runs.py::test_a_run_file_is_the_same_on_every_surface"),
     row("runs.push", "eval push", "POST /v1/runs", "GET /v1/runs/{ref}/export", server=True),
     row("runs.report", "eval report", "GET /v1/runs/{ref}/report", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("runs.bundle", "eval bundle", server=True, why_not=FILES),
     row("runs.verify_bundle", "eval verify-bundle", server=True, why_not=FILES),
-    row("comparison.compare", "eval compare", "POST /v1/compare", "/compare", "/compare/query", "/compare/export", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
+    row("comparison.compare", "eval compare", "POST /v1/compare", "/compare", "/compare/query", "/compare/several", "/compare/export", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("comparison.ab", "eval ab", "POST /v1/ab", "/ab", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
     row("workspace.Workspace.timings", "", "POST /v1/ab", server=True, test="test_evaluate.py::test_two_configurations_are_timed_in_turn_on_every_surface"),
     row("gate.gate", "eval gate", "POST /v1/gate", "/gate", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
-    row("prometheus.publish", "eval publish", "GET /metrics", server=True),
+    row("prometheus.publish", "eval publish", "GET /metrics", "POST /v1/publish", "/ui/publish", server=True),
 
     row("scoring.score_runs", "score", "POST /v1/score", test="test_corpus.py::test_scores", why_not=FILES),
     row("scoring.classify_file", "classify", "POST /v1/classify", test="test_corpus.py::test_decisions", why_not=FILES),
@@ -97,7 +103,7 @@ TABLE = (
     row("workflow.query_metrics", "", "POST /api/evaluation/compute_metrics", "POST /api/evaluation/aggregate", "POST /api/evaluation/speaker_breakdown",
         "POST /api/evaluation/report", "POST /api/retrieval/batch", "GET /api/evaluation/dataset/{dataset_id}", why_not=PARTS),
     row("saved.save_evaluation", "", "POST /api/evaluation/save", why_not=PARTS),
-    row("jobs.open_jobs", "", "GET /v1/jobs", "GET /v1/jobs/{job_id}", "DELETE /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/events", server=True, why_not="a service has jobs, a command waits for its own work"),
+    row("jobs.open_jobs", "", "GET /v1/jobs", "GET /v1/jobs/{job_id}", "DELETE /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/events", "POST /v1/jobs/{job_id}/resume", "/jobs", "/jobs/{job_id}", "/ui/jobs/{job_id}/{action}", server=True, why_not="a service has jobs, a command waits for its own work"),
 
     row("testsets.list_sets", "testset list", "GET /v1/testsets", "/testsets", server=True, test="test_testsets.py::test_the_same_sets_are_listed"),
     row("testsets.show", "testset show", "GET /v1/testsets/{name}", "/testsets/{name}", test="test_testsets.py::test_what_is_held_out_is_masked_and_every_look_is_logged", why_not=CUSTODIAN),
@@ -108,11 +114,12 @@ TABLE = (
     row("testsets.import_file", "testset import", "POST /v1/testsets", test="test_testsets.py::test_a_file_is_the_same_set_however_it_comes_in", why_not=FILES),
     row("testsets.export", "testset export", "GET /v1/testsets/{name}/export", test="test_testsets.py::test_the_same_files_go_out_and_looks_are_logged", why_not=FILES),
     row("testsets.schema", "testset schema", "GET /v1/testset-schema", test="test_testsets.py::test_the_same_schema", why_not="the same wherever it is asked for"),
-    row("testsets.add_query", "", "/ui/save-query", test="test_testsets.py::test_a_question_of_the_playground_is_added_as_python_adds_it", why_not="made where one searches"),
+    row("drafts.grade", "testset grade", "PUT /v1/testsets/{name}/grades", "/ui/grade", test="test_testsets.py::test_a_question_is_graded_the_same_way_everywhere", why_not=CUSTODIAN),
+    row("drafts.fork", "testset fork", "POST /v1/testsets/{name}/fork", "/ui/fork", test="test_testsets.py::test_a_judged_set_is_forked_and_never_changed", why_not=CUSTODIAN),
     row("pool.sample", "testset sample", test="test_testsets.py::test_the_same_queries_are_drawn_and_the_same_passages_pooled", why_not=CUSTODIAN),
     row("pool.pool", "testset pool", test="test_testsets.py::test_the_same_queries_are_drawn_and_the_same_passages_pooled", why_not=CUSTODIAN),
     row("suggestions.suggest", "testset suggest", "POST /v1/testsets/suggest", test="test_testsets.py::test_the_same_questions_are_suggested", why_not=CUSTODIAN),
-    row("first_set.new", "testset new", "POST /v1/rounds", test="test_testsets.py::test_a_first_set_comes_the_same_way_from_every_surface", why_not=CUSTODIAN),
+    row("first_set.new", "testset new", "POST /v1/rounds", server=True, test="test_testsets.py::test_a_first_set_comes_the_same_way_from_every_surface"),
     row("first_set.add_judge", "testset second", "POST /v1/rounds/{round_id}/second", test="test_testsets.py::test_a_first_set_comes_the_same_way_from_every_surface", why_not=CUSTODIAN),
     row("first_set.finish", "testset finish", "POST /v1/rounds/{round_id}/finish", "GET /v1/rounds/{round_id}", test="test_testsets.py::test_a_first_set_comes_the_same_way_from_every_surface", why_not=CUSTODIAN),
     row("annotation.automatic", "", "POST /v1/rounds/{round_id}/judge", "GET /v1/rounds/{round_id}/review", test="test_testsets.py::test_an_automatic_judge_says_the_same_on_every_surface", why_not="assay annotate --judge, and --review"),
@@ -139,13 +146,14 @@ INTERFACE = {
     "figures": "prometheus.publish",
     "search": "workspace.Workspace.search", "why": "workspace.Workspace.why", "answer": "workspace.Workspace.answer",
     "sections": "search.options_of_caller", "freshness": "search.options_of_caller",
-    "documents": "corpus.list_documents", "document": "corpus.document", "delete": "corpus.delete",
+    "documents": "corpus.list_documents", "document": "corpus.document", "document_uses": "document_uses.document_uses", "delete": "corpus.delete",
     "add": "corpus.add", "add_frame": "corpus.add",
     "index_card": "index.index_card", "check_index": "index.check_index",
     "write_index": "index.write_index", "models": "models.list_models", "backup": "backup.back_up",
     "test_sets": "testsets.list_sets", "carry_out": "evaluation.evaluate", "runs": "runs.list_runs",
-    "stored_run": "runs.outcomes", "archived": "workspace.Workspace.present",
-    "present": "workspace.Workspace.present",
+    "stored_run": "runs.outcomes", "delete_run": "runs.delete", "deleted_runs": "runs.deleted",
+    "restore_run": "runs.restore", "archived": "workspace.Workspace.present",
+    "present": "workspace.Workspace.present", "labels": "workspace.Workspace.present",
     "timings": "workspace.Workspace.timings",
 }
 """What a workspace and a service both can, and the row of it."""
@@ -153,5 +161,5 @@ PLUMBING = {"settings", "require"}
 # fmt: on
 EVERYWHERE = {"GET /docs", "GET /openapi.json"}
 """Routes of the service itself."""
-FRAME = {"/ui/style.css", "/sign-in", "/sign-out"}
+FRAME = {"/ui/style.css", "/sign-in", "/sign-out", "/ui/palette"}
 """Pages around the others."""

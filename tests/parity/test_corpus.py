@@ -135,6 +135,30 @@ def test_a_page_of_documents(
     assert http("GET", "/v1/documents", params={"limit": 3, "offset": 7}) == wanted
 
 
+def test_documents_by_title(
+    here: Assay, there: Assay, near: Shown, far: Shown, http: Shown
+) -> None:
+    wanted = encode(here.documents(text="note 12"))
+    assert wanted["total"] == 1
+    assert [row["doc_id"] for row in wanted["documents"]] == ["d12"]
+    assert encode(there.documents(text="note 12")) == wanted
+    chosen = ("corpus", "list", "--text", "note 12")
+    assert near(*chosen) == far(*chosen) == wanted
+    assert http("GET", "/v1/documents", params={"text": "note 12"}) == wanted
+    assert here.documents(text="%").total == 0
+
+
+def test_uses_of_a_document(
+    here: Assay, there: Assay, near: Shown, far: Shown, http: Shown
+) -> None:
+    wanted = encode(here.document_uses("d03"))
+    assert wanted["all_runs"] == wanted["judged_count"] == 0
+    assert encode(there.document_uses("d03")) == wanted
+    assert near("corpus", "uses", "d03") == far("corpus", "uses", "d03") == wanted
+    assert http("GET", "/v1/documents/d03/uses") == wanted
+    assert here.labels(["d03"]) == there.labels(["d03"])
+
+
 @pytest.mark.parametrize("doc_id", ["d03", "table"])
 def test_a_document(
     here: Assay, there: Assay, near: Shown, far: Shown, http: Shown, doc_id: str
@@ -307,6 +331,18 @@ def test_keys(settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert said(capsys, *at, "list")["keys"] == encode(list_keys(layout))
     revoked = said(capsys, *at, "revoke", other["key_id"])
     assert revoked == encode(revoke_key(layout, other["key_id"]))
+    admin = create_key(layout, "chief", ["admin"])
+    with (
+        ServiceProcess(tmp_path, **ENVIRON) as process,
+        Client(process.address, key=admin.key) as client,
+    ):
+        third = client.call("POST", "/v1/keys", json={"name": "ci", "scopes": ["read"], "days": 3})
+        assert third.keys() == ours.keys()
+        assert client.call("GET", "/v1/keys")["keys"] == encode(list_keys(layout))
+        me = client.call("GET", "/v1/whoami")
+        assert (me["name"], me["scopes"]) == ("chief", ["admin"])
+        gone = client.call("DELETE", f"/v1/keys/{third['key_id']}")
+        assert gone == encode(revoke_key(layout, third["key_id"]))
 
 
 def test_a_backup(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,8 +21,10 @@ from assay.app.statistics import Statistics
 from assay.app.workspace import open_workspace
 from assay.cli.main import run
 from assay.client import Client
+from assay.errors import UnknownRunError
 from assay.evaluation.history import HistoryOptions
 from assay.evaluation.scores import shown
+from assay.model.codec import encode
 from assay.render.numbers import signed
 from assay.render.run_file import trec_run
 from tests.unit.http.process import ServiceProcess
@@ -137,7 +140,7 @@ def of_gate(plain: Any) -> list[str]:
 def of_query(plain: Any) -> list[str]:
     """Each relevant judgment with its rank, as the page has it."""
     return [
-        f'<code>{one["id"]}</code><span class="soft">'
+        f'<code>{one["id"]}</code></span>\n<span class="soft">'
         + (f"rank {one['rank']}" if one["rank"] else "not found")
         for one in plain["relevant_docs"]
         if one["grade"] > 0
@@ -303,8 +306,6 @@ def _history(assay: Assay) -> Any:
 
 
 def _page(assay: Assay) -> Any:
-    from assay.model.codec import encode
-
     return encode(runs.list_runs(assay, runs.run_filter("clinic", "complete"), limit=1))
 
 
@@ -414,7 +415,40 @@ def test_every_verb_over_runs_has_a_row() -> None:
     elsewhere = {
         "run", "tune", "publish",  # evaluation
         "export",  # above
-        "tag", "delete", "rescore", "push",  # they change runs; their tests are in unit/
+        "tag", "rescore", "push",  # they change runs; their tests are in unit/
+        "delete", "restore",  # below
         "bundle", "verify-bundle",  # files of one machine, not over HTTP
     }  # fmt: skip
     assert named == rows | elsewhere
+
+
+def test_a_deleted_run_comes_back_the_same_way_on_every_surface(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "home"
+    shutil.copytree(home, place)
+    at = ["--home", str(place)]
+
+    def said(*words: str) -> Any:
+        capsys.readouterr()
+        assert run([*at, "eval", *words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    with open_workspace(place) as workspace:
+        wanted = encode(workspace.runs.run("before"))
+        packed = runs.packed(workspace, "before")
+        deleted = runs.delete(workspace, "before")
+        assert [one.run_id for one in runs.deleted(workspace)] == [deleted.run_id]
+        assert encode(runs.restore(workspace, deleted.run_id)) == wanted
+        assert runs.packed(workspace, "before") == packed
+    assert said("delete", "before") == {"deleted": deleted.run_id}
+    assert [one["tags"] for one in said("list", "--deleted")["deleted"]] == [["before"]]
+    assert said("restore", deleted.run_id)["tags"] == ["before"]
+    with ServiceProcess(place, **MODELS) as process, Client(process.address) as client:
+        runs.delete(client, "before")
+        assert [one.run_id for one in runs.deleted(client)] == [deleted.run_id]
+        assert encode(runs.restore(client, deleted.run_id)) == wanted
+        runs.delete(client, "before", for_good=True)
+        assert runs.deleted(client) == ()
+        with pytest.raises(UnknownRunError, match="no deleted run"):
+            runs.restore(client, deleted.run_id)

@@ -19,12 +19,12 @@ import pytest
 from starlette.testclient import TestClient
 
 import assay
-from assay.app import annotation, first_set, pool, refresh, suggestions, testsets
+from assay.app import annotation, drafts, first_set, pool, refresh, suggestions, testsets
 from assay.app.annotation import Desk, open_desk
 from assay.app.workspace import Workspace
 from assay.cli.lazy import load as load_command
 from assay.cli.main import COMMANDS, run
-from assay.errors import MissingFileError, ProblemsError
+from assay.errors import ConflictError, MissingFileError, ProblemsError
 from assay.model.annotation import Order
 from assay.model.codec import decode, encode
 from assay.model.testset_json import from_plain, to_plain
@@ -280,15 +280,66 @@ def test_the_same_schema(sides: Surfaces) -> None:
     assert sides.get("/v1/testset-schema") == testsets.schema()
 
 
-def test_a_question_of_the_playground_is_added_as_python_adds_it(sides: Surfaces) -> None:
-    upload(sides, "copy")
-    fields = {"q": "blood sugar", "query_id": "q9", "grade:d4:chunk_0": "3"}
-    sides.form("/ui/save-query", **{"set": "small", **fields})
-    query = testsets.load(sides.workspace.layout, "small").by_id["q9"]
-    made = testsets.add_query(sides.workspace.layout, "copy", query)
-    small = testsets.load(sides.workspace.layout, "small")
-    assert made.queries == small.queries
-    assert "small" in testsets.editable(sides.workspace.layout)
+@row("testset grade")
+def test_a_question_is_graded_the_same_way_everywhere(sides: Surfaces) -> None:
+    for name in ("here", "command", "there", "page"):
+        upload(sides, name)
+    text, grades = "blood sugar", {"d4:chunk_0": 3, "d3:chunk_0": 0}
+    here = drafts.grade(sides.workspace, "here", text, grades)
+    written = [f"{name}={value}" for name, value in grades.items()]
+    command = sides.command("testset", "grade", "command", text, *written)
+    answer = sides.http.put(
+        "/v1/testsets/there/grades", json={"query_text": text, "grades": grades}
+    ).json()
+    fields = {f"grade:{name}": str(value) for name, value in grades.items()}
+    saved = sides.http.post(
+        "/ui/grade",
+        content=urlencode({"set": "page", "q": text, "address": "/search?q=x", **fields}),
+        headers=FORM,
+        follow_redirects=False,
+    )
+    assert saved.headers["location"] == "/search?q=x"
+    assert command == encode(here) | {"name": "command"}
+    assert answer == encode(here) | {"name": "there"}
+    layout = sides.workspace.layout
+    sets = [testsets.load(layout, name).queries for name in ("here", "command", "there", "page")]
+    assert sets[0] == sets[1] == sets[2] == sets[3]
+
+
+@row("testset fork")
+def test_a_judged_set_is_forked_and_never_changed(sides: Surfaces) -> None:
+    upload(sides, "judged", provenance={"judges": 2, "kappa": 0.8})
+    layout = sides.workspace.layout
+    before = layout.test_set("judged").read_bytes()
+    with pytest.raises(ConflictError, match="says how it was judged"):
+        drafts.grade(sides.workspace, "judged", "headache", {"d1:chunk_0": 3})
+    assert run(["testset", "grade", "judged", "headache", "d1:chunk_0=3"]) != 0
+    assert "says how it was judged" in sides.capsys.readouterr().err
+    body = {"query_text": "headache", "grades": {"d1:chunk_0": 3}}
+    assert sides.http.put("/v1/testsets/judged/grades", json=body).status_code == 409
+    fields = urlencode({"set": "judged", "q": "headache", "grade:d1:chunk_0": "3"})
+    page = sides.http.post("/ui/grade", content=fields, headers=FORM)
+    assert page.status_code == 409
+    assert "testset fork judged my_judged" in page.text
+    assert layout.test_set("judged").read_bytes() == before
+
+    here = encode(drafts.fork(layout, "judged", "mine"))
+    assert sides.command("testset", "fork", "judged", "yours") == here | {"name": "yours"}
+    assert sides.post("/v1/testsets/judged/fork", {"name": "theirs"}) == here | {"name": "theirs"}
+    made = sides.http.post(
+        "/ui/fork",
+        content=urlencode({"set": "judged", "name": "ours", "address": "/search?q=headache"}),
+        headers=FORM,
+        follow_redirects=False,
+    )
+    assert made.headers["location"] == "/search?q=headache&set=ours"
+    for name in ("mine", "yours", "theirs", "ours"):
+        draft = testsets.load(layout, name)
+        assert draft.queries == testsets.load(layout, "judged").queries
+        assert draft.provenance["draft_of"]["name"] == "judged"
+        assert "kappa" not in draft.provenance
+        drafts.grade(sides.workspace, name, "headache", {"d1:chunk_0": 3})
+    assert layout.test_set("judged").read_bytes() == before
 
 
 @pytest.fixture

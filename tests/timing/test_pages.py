@@ -88,6 +88,10 @@ def test_pages_with_very_much_in_them_are_quick_and_light(large: TestClient) -> 
         for path in (
             "/runs",
             "/runs?suite=big&page=150&measure=mrr",
+            "/runs?sort=-ndcg_at_10&text=run&page=3",
+            "/runs?sort=latency&each=on",
+            "/ui/palette?q=run-00",
+            "/compare/several?run=run-000001&run=run-000002&run=run-000003",
             "/compare?a=big_a&b=big_b",
             "/compare?a=big_a&b=big_b&kind=Loss&type=paraphrase&text=question+1&page=2",
             "/compare/query?a=big_a&b=big_b&query=q00042",

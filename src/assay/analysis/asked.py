@@ -15,7 +15,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from assay.analysis.conditions import stems
-from assay.analysis.drugs import is_drug, is_measured, other_names, words_of_name
+from assay.analysis.drugs import (
+    has_stem_of_others,
+    is_drug,
+    is_measured,
+    other_names,
+    words_of_name,
+)
 from assay.analysis.identifiers import mentions
 from assay.analysis.spelling import STOP_WORDS, base, folded
 from assay.analysis.words import analyse, vocabulary
@@ -72,18 +78,21 @@ class Kind(StrEnum):
 class Name(NamedTuple):
     """A name in a question; ``forms`` are the words any of which stands for it.
 
-    So does one of ``phrases``, which are several stems in a row: trastuzumab emtansine.
+    So does one of ``phrases``, which are several stems in a row: trastuzumab emtansine, and
+    one of ``written``, which are trade names with the stem of other words.
     """
 
     kind: Kind
     text: str
     forms: tuple[str, ...]
     phrases: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
 
     @property
     def words(self) -> frozenset[str]:
         """The words of all its names; one word of a phrase does not stand for it."""
-        return frozenset(self.forms).union(*(phrase.split() for phrase in self.phrases))
+        alone = (*self.forms, *map(base, self.written))
+        return frozenset(alone).union(*(phrase.split() for phrase in self.phrases))
 
     def is_in(self, text: str) -> bool:
         """Whether a text has it, whatever the spelling."""
@@ -93,14 +102,16 @@ class Name(NamedTuple):
             return self.forms[0] in _letters_and_digits(text)
         if vocabulary(text).among(frozenset(self.forms)):
             return True
-        return any(f" {phrase} " in _in_a_row(text) for phrase in self.phrases)
+        if any(f" {phrase} " in _in_a_row(text) for phrase in self.phrases):
+            return True
+        return bool(self.written) and not _words_of(text).isdisjoint(self.written)
 
 
 def names_asked(question: str, known: Iterable[str] = ()) -> tuple[Name, ...]:
     """The names in a question; ``known`` are drugs and acronyms that documents are about."""
     found: dict[tuple[str, ...], Name] = {}
     for name in _names(question, frozenset(folded(one) for one in known)):
-        found.setdefault((*name.forms, *name.phrases), name)
+        found.setdefault((*name.forms, *name.phrases, *name.written), name)
     return tuple(found.values())
 
 
@@ -151,9 +162,12 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
 
 def _of_names(kind: Kind, text: str, names: Sequence[str]) -> Name:
     """A name with all that stands for it."""
-    forms = (form for name in names if " " not in name for form in _forms(name))
+    written = tuple(name for name in names if has_stem_of_others(name))
+    forms = (
+        form for name in names if " " not in name and name not in written for form in _forms(name)
+    )
     phrases = (" ".join(stems(name)) for name in names if " " in name)
-    return Name(kind, text, tuple(dict.fromkeys(forms)), tuple(dict.fromkeys(phrases)))
+    return Name(kind, text, tuple(dict.fromkeys(forms)), tuple(dict.fromkeys(phrases)), written)
 
 
 def _is_given(word: str, question: str) -> bool:
@@ -187,6 +201,11 @@ def _forms(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4_096)
 def _in_a_row(text: str) -> str:
     return f" {' '.join(stems(text))} "
+
+
+@lru_cache(maxsize=4_096)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(map(folded, _WORD.findall(text)))
 
 
 @lru_cache(maxsize=4_096)

@@ -75,7 +75,14 @@ def is_named_in(names: Sequence[str], text: str) -> bool:
 @lru_cache(maxsize=1_024)
 def in_medical_words(text: str) -> str:
     """A text with the names of the field for what it says in everyday words: too few platelets."""
-    return _said_every_day().sub(lambda match: _everyday()[match[0].lower()], text)
+    return _said(tuple(_everyday())).sub(lambda match: _everyday()[match[1].lower()], text)
+
+
+@lru_cache(maxsize=1_024)
+def in_words_for_models(text: str) -> str:
+    """A text in the words of the field, kinds of drugs and infections as well: blood thinner."""
+    kinds = _kinds()
+    return _said(tuple(kinds)).sub(lambda match: kinds[match[1].lower()], in_medical_words(text))
 
 
 def everyday_names(name: str) -> tuple[str, ...]:
@@ -84,9 +91,19 @@ def everyday_names(name: str) -> tuple[str, ...]:
 
 
 @cache
-def _said_every_day() -> re.Pattern[str]:
-    phrases = "|".join(map(re.escape, _everyday()))
-    return re.compile(rf"(?<![^\W_])(?:{phrases})(?![^\W_])", re.IGNORECASE)
+def _said(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of these phrases, in the plural as well."""
+    each = "|".join(map(re.escape, phrases))
+    return re.compile(rf"(?<![^\W_])({each})s?(?![^\W_])", re.IGNORECASE)
+
+
+@cache
+def _kinds() -> Mapping[str, str]:
+    """Everyday words that add one of the field and are no name of it: blood thinner."""
+    rules = (line.partition("#")[0].partition("=>") for line in _lines())
+    return {
+        said.strip(): adds.strip() for said, arrow, adds in rules if arrow and " " in said.strip()
+    }
 
 
 @cache
@@ -102,10 +119,15 @@ def _everyday() -> Mapping[str, str]:
 
 
 @cache
+def _lines() -> tuple[str, ...]:
+    folder = files("assay") / "data" / "synonyms"
+    return tuple((folder / "abbreviations.txt").read_text(encoding="utf-8").splitlines())
+
+
+@cache
 def _abbreviated() -> tuple[tuple[str, ...], ...]:
     """The lines of the list of abbreviations, each the names of one thing."""
-    text = (files("assay") / "data" / "synonyms" / "abbreviations.txt").read_text(encoding="utf-8")
-    lines = (line.partition("#")[0].split(",") for line in text.splitlines())
+    lines = (line.partition("#")[0].split(",") for line in _lines())
     every = (tuple(name.strip() for name in line if name.strip()) for line in lines)
     return tuple(names for names in every if len(names) > 1)
 

@@ -12,25 +12,25 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from assay.analysis.spelling import folded
+from assay.analysis.spelling import base, folded
 
 _STEMS = """
-adol afil alol ampicillin anserin antel apine arabine asone asvir azepam azocine azolam
-azole azoline bactam bamate bapentin barbital begron bendan bercept buvir caftor caine
+adol afil alol ampicillin anserin antel antrone apine arabine asone asvir azepam azocine azolam
+azole azoline bactam bamate bapentin barbital begron bendan bercept bulin buvir caftor caine
 calcet capone catib cavir ceptin ciclib ciclovir ciguat cillin citabine clast clotide codone
 conazole coxib curium curonium cycline darone degib denoson dipine domide dopa dronate entan
-ercept estrant farin faxine fenac fenacin fenadine fentanil fibrate floxacin formin fosfamide fovir
-fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin glinide glipizide
-gliptin glitazone glutide grastim grel grelor idone ifene ilide imibe kacin kinra kiren leucel limus
-lisib lukast lutamide mab mantine micin morphone mustine mycin natide nercept nib nidazole
-olol olone onide oquine orphan orphine oxacin oxetine oxicam paratide parib parin patide
-penem peridol peridone phosphamide phylline piprazole pitant plase platin poetin pramine
-prazan prazole previr pril prilat profen prost quidar racetam rafenib relin relix renone
-reotide rinone nersen rubicin sartan semide serin sertib setron sidomine siran solone stat
-statin steride stigmine sulfan tacept tadine tapide taxel tecan tectedin tegravir terol
-terone thiazide thyroxine tiapine tidine tinib tirizine tomidine trexate trexed triptan
-triptyline tropin tropium uracil vaptan vastatin vir vudine xaban zafone zepine zodone
-zolamide zomib zosin
+ercept estrant exor farin faxine fenac fenacin fenadine fentanil fibrate floxacin flurane formin
+fosfamide fovir fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin glinide
+glipizide gliptin glitazone glutide grastim grel grelor idone ifene ilide imibe ixin kacin kinra
+kiren leucel limus lisib lukast lutamide mab mantine melteon metinib micin morphone mustine
+mycin natide nercept nersen nib nidazole olol olone onide oquine orexant orphan orphine oxacin
+oxetine oxicam paratide parib parin patide penem peridol peridone phosphamide phylline piprazole
+pitant plase platin poetin pramine prazan prazole previr pril prilat profen prost quidar racetam
+rafenib relin relix renone reotide resib rinone rubicin sartan semide serin sertib setron
+sidomine siran solone stat statin steride stigmine sulfan tacept tadine tansine tapide taxel
+tecan tectedin tegravir terol terone thiazide thyroxine tiapine tidine tinib tirizine tomidine
+trexate trexed triptan triptyline tropin tropium uracil vaptan vastatin vir vudine xaban zafone
+zepine zodone zolamide zomib zosin
 """
 _STEM = re.compile(rf"[a-z]{{2,}}(?:{'|'.join(_STEMS.split())})")
 _OTHERS = re.compile(
@@ -38,6 +38,7 @@ _OTHERS = re.compile(
     r"|guanidine|thermostat|homeostat|rheostat|cryostat|cytidine|uridine|adenosine|aldosterone|ghrelin"
 )
 _SHORTEST = 6
+_SHORT_STEM = 6
 _FILES = ("drugs.txt", "drug_names.txt")
 _FURTHER = """
 caffeine
@@ -94,6 +95,13 @@ def other_names(word: str) -> tuple[str, ...]:
 def listed_names() -> tuple[str, ...]:
     """Every name on the lists, sorted."""
     return tuple(sorted(_aliases()))
+
+
+def has_stem_of_others(name: str) -> bool:
+    """Whether the stem of a trade name may be that of any word: Incidal, incidence."""
+    plain = folded(name)
+    stem = base(plain)
+    return len(stem) <= _SHORT_STEM and len(plain) - len(stem) > 1 and is_listed(plain)
 
 
 def words_of_name(words: Sequence[str]) -> int:

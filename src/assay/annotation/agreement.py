@@ -14,6 +14,7 @@ from typing import Any
 
 from assay import limits
 from assay.annotation.tasks import asked
+from assay.evaluation.joint import Joint
 from assay.evaluation.scores import rounded
 from assay.model.annotation import Grade, Item, ItemKey, Round
 from assay.model.sampling import DEFAULT_SEED
@@ -151,12 +152,16 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """An automatic judge beside one person; the largest differences come first."""
+    """An automatic judge beside one person; the largest differences come first.
+
+    ``joint`` are measures of a pooled list by the grades of both.
+    """
 
     judge: str
     person: str
     shown: bool
     agreement: Agreement
+    joint: tuple[Joint, ...] = ()
 
     @property
     def differences(self) -> tuple[tuple[ItemKey, int | None, int | None], ...]:
@@ -175,6 +180,7 @@ class Voice:
                 {"query_id": key[0], "chunk_id": key[1], "person": ours, "judge": theirs}
                 for key, ours, theirs in self.differences
             ],
+            "joint": [one.to_dict() for one in self.joint],
         }
 
 

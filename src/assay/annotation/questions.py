@@ -8,7 +8,7 @@ from the corpus says so (``synthetic``: the passage it was made from) and keeps 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -51,6 +51,19 @@ def read_questions(data: bytes, source: str) -> tuple[RoundQuery, ...]:
     if problems:
         raise ProblemsError(source, problems)
     return tuple(found.values())
+
+
+def question_rows(questions: Iterable[RoundQuery]) -> list[dict[str, Any]]:
+    """Questions as rows of JSON, which ``read_questions`` reads again."""
+    return [
+        {
+            "query_id": query.query_id,
+            "query_text": query.query_text,
+            "query_type": query.query_type,
+            **query.origin,
+        }
+        for query in questions
+    ]
 
 
 def _rows(data: bytes, source: str) -> Iterator[Row]:

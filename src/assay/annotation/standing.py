@@ -86,14 +86,10 @@ class Standing:
 def standing(held: Round, items: Sequence[Item], grades: Iterable[Grade]) -> Standing:
     """How sure the figure of the hybrid list is, by the grades of the first person."""
     said = {one.key: one.grade for one in grades if one.annotator == held.annotators[0]}
-    names = sorted({name for item in items for name in item.found_by})
-    name = HYBRID if HYBRID in names else names[0]
-    depth, cut = min(DEPTH, int(held.source.get("depth", DEPTH))), int(held.source.get(CUT, 0))
+    name, depth = counted_list(held, items)
+    cut = int(held.source.get(CUT, 0))
     drawn = cut > 0 and held.plan.order is Order.ACTIVE  # else a whole depth was left out
-    queries: dict[str, list[Item]] = {}
-    for item in items:
-        queries.setdefault(item.query_id, []).append(item)
-    pairs = [_between(own, said, name, depth, drawn=drawn) for own in queries.values()]
+    pairs = [_between(own, said, name, depth, drawn=drawn) for own in by_query(items).values()]
     known = [pair for pair in pairs if pair is not None]
     low = high = None
     if len(known) > 1:
@@ -111,6 +107,21 @@ def standing(held: Round, items: Sequence[Item], grades: Iterable[Grade]) -> Sta
         held.plan.until,
         cut,
     )
+
+
+def counted_list(held: Round, items: Iterable[Item]) -> tuple[str, int]:
+    """The pooled list whose figure counts, and how deep it is judged."""
+    names = sorted({name for item in items for name in item.found_by})
+    depth = min(DEPTH, int(held.source.get("depth", DEPTH)))
+    return HYBRID if HYBRID in names else names[0], depth
+
+
+def by_query(items: Iterable[Item]) -> dict[str, list[Item]]:
+    """The items of each query."""
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        found.setdefault(item.query_id, []).append(item)
+    return found
 
 
 def _between(
@@ -135,14 +146,14 @@ def _between(
     others = [(rank, best) for rank in waiting if rank > depth]
     if drawn:  # and of other lists nobody knows how many
         others += [(depth + 1, best)] * depth
-    low = _value([*judged, *((rank, 0) for rank, _ in mine), *others], depth)
-    high = _value([*judged, *mine], depth)
+    low = ndcg([*judged, *((rank, 0) for rank, _ in mine), *others], depth)
+    high = ndcg([*judged, *mine], depth)
     if low is None and high is None:
         return None
     return low or 0.0, max(high or 0.0, low or 0.0)
 
 
-def _value(graded: Sequence[tuple[int, int]], depth: int) -> float | None:
+def ndcg(graded: Sequence[tuple[int, int]], depth: int) -> float | None:
     """NDCG of ranks and grades, those below ``depth`` in the ideal only; None: none is relevant."""
     ideal = sorted((grade for _, grade in graded), reverse=True)[:depth]
     total = sum((2**grade - 1) / math.log2(rank + 1) for rank, grade in enumerate(ideal, 1))

@@ -31,6 +31,7 @@ from assay.evidence.attributes import (
     RADIATION,
     Attribute,
     attributes_asked,
+    event_asked,
     states_all,
 )
 from assay.evidence.confidence import (
@@ -68,6 +69,8 @@ _AS_MUCH = 0.75  # of what the first document has, another one must have as well
 _DEFINED = 0.5  # what a sentence loses that says what a word means, where nobody asked
 _ASKED_FOR = 0.5  # what a sentence gains in a section that is asked for
 _LACKS_NAME = 0.4  # what it loses that does not name the second of two drugs
+_LACKS_DISEASE = 0.3  # what it loses that is not about the disease in question
+_SAYS_WITH_WHAT = 0.2  # what it gains that names a drug, where treatment is asked for
 _OF_OTHER_DRUGS = 0.2  # what it loses that names another drug and not the one in question
 _AMOUNT = re.compile(
     r"\b(?:dos(?:e|es|age|ing)|how (?:much|many|often|long)|rates?|share|percent\w*|proportion"
@@ -75,6 +78,7 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _DOSE = re.compile(r"\bdos(?:es?|age|ing)\b|\bhow (?:much|many m)", re.IGNORECASE)
+_TREATMENT = re.compile(r"\b(?:treat(?:s|ed|ments?)?|therap(?:y|ies))\b", re.IGNORECASE)
 _DEFINES = re.compile(r"\b(?:is|are|was|were|will be) defined (?:as|by)\b", re.IGNORECASE)
 _ASKS_MEANING = re.compile(r"\b(?:defin\w*|mean(?:s|ing)?|what (?:is|are) an?)\b", re.IGNORECASE)
 _CODE = re.compile(r"\b(?=[^\s|]*\d)[A-Za-z]{1,6}[-.]?(?:[^\W_]+[-.]?)*[^\W_]\b")
@@ -89,6 +93,8 @@ _RIGHT_AFTER = re.compile(
     r"(?:\s+of)?\s*"
 )  # 12 mg of a drug, a 5 mg capsule of a drug
 _ADULTS = re.compile(r"\badults?\b", re.IGNORECASE)
+_COUNT = re.compile(r"\d\s*(?:/\s*\d|%)|\d \(\d")
+_ARM_TITLE = re.compile(r"\AArm/Group Title:\s*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -138,7 +144,7 @@ class ExtractiveAnswerer:
         best = evidence.about[:LOOKED_AT]
         asked = _Asked.of(question, evidence)
         rows = _of_age(asked, _of_first(asked, best, [*_rows(asked, best)]))
-        rows = _of_arm(asked, best, rows)
+        rows = _of_event(asked, _of_arm(asked, best, rows))
         met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
@@ -166,19 +172,22 @@ class _Asked:
     facts: tuple[Attribute, ...]
     sides: frozenset[Side]
     age: int | None
+    event: str
     others: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
 
     @classmethod
     def of(cls, question: str, evidence: Evidence) -> _Asked:
-        """What a question asks for."""
+        """What a question asks for; how many had something on a high dose is no dose."""
+        event = event_asked(question)
         return cls(
             question,
             evidence.names,
             subject_terms(question),
             frozenset(key_words(question)),
-            attributes_asked(question),
+            tuple(one for one in attributes_asked(question) if one is not DOSE or not event),
             sides_asked(question),
             age_asked(question),
+            event,
             tuple(
                 (frozenset(analyse(name).terms), names)
                 for name, names in names_in(question).items()
@@ -215,6 +224,7 @@ class _Asked:
         """The facts in words."""
         said = [one.name for one in self.facts]
         said += [f"which the {side} criteria are" for side in sorted(self.sides)]
+        said += [f"how many had {self.event}"] if self.event else []
         return " and ".join(said) or "it"
 
 
@@ -248,7 +258,7 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
                 and not _names_another(asked, one.text, chunk)
             ):
                 held = _held(one, asked, numbers)
-                yield _Row(one, rank, held, vocabulary(one.context).every & asked.wanted)
+                yield _Row(one, rank, held, _named(one.context, asked))
 
 
 def _for_whom(asked: _Asked) -> frozenset[str]:
@@ -306,21 +316,41 @@ def _of_first(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> l
 
 
 def _of_arm(asked: _Asked, supports: Sequence[Support], rows: list[_Row]) -> list[_Row]:
-    """The rows without values of other arms of a trial than the one that the question names."""
+    """The rows without values of other arms of a trial than the one that the question names.
 
-    def names(row: _Row) -> int:
-        return len(vocabulary(row.sentence.arm).every & asked.wanted)
+    An arm all of whose name is in the question comes before one that has more drugs.
+    """
 
-    most: dict[str, int] = {}
+    def names(row: _Row) -> tuple[int, bool, bool]:
+        name = _ARM_TITLE.sub("", row.sentence.arm)
+        words = vocabulary(name).every
+        is_whole = name.casefold() in asked.question.casefold()
+        return len(words & asked.wanted), is_whole, words <= asked.wanted
+
+    most: dict[str, tuple[int, bool, bool]] = {}
     for row in rows:
         if row.sentence.arm:
             document = supports[row.rank].passage.chunk.doc_id
-            most[document] = max(most.get(document, 0), names(row))
+            most[document] = max(most.get(document, (0, False, False)), names(row))
     return [
         row
         for row in rows
         if not row.sentence.arm or names(row) == most[supports[row.rank].passage.chunk.doc_id]
     ]
+
+
+def _of_event(asked: _Asked, rows: list[_Row]) -> list[_Row]:
+    """The rows with a number of those who had what the question asks for; all where none is asked.
+
+    What has most of the event counts, and a row with less than half of it says nothing of it.
+    """
+    event = frozenset(key_words(asked.event)) & asked.wanted if asked.event else frozenset[str]()
+    if not event.difference(*(name.words for name in asked.names)) or event & OF_SECTIONS:
+        return rows
+    having = [row for row in rows if _DIGIT.search(row.sentence.text) and row.held & event]
+    counted = [row for row in having if _COUNT.search(row.sentence.text)] or having
+    most = max((len(row.held & event) for row in counted), default=0)
+    return [row for row in counted if 2 * most >= len(event) and len(row.held & event) == most]
 
 
 def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
@@ -417,6 +447,8 @@ def _chosen(
 ) -> list[_Candidate]:
     named = {word for name in asked.names for word in name.words}
     asks_how_much = _AMOUNT.search(asked.question) is not None
+    asks_for_treatment = not asked.drugs and _TREATMENT.search(asked.question) is not None
+    diseases = [term for term in asked.terms if term.is_specific and not asked.drugs]
     if any(support.passage.is_asked_for for support in supports):
         named |= OF_SECTIONS
     rarity = {
@@ -437,6 +469,12 @@ def _chosen(
             value += _ASKED_FOR * (2 if asked.facts else 1)
         if any(held.isdisjoint(name.words) for name in supports[rank].others):
             value -= _LACKS_NAME
+        if diseases and not any(
+            each.is_in(f"{one.context}\n{one.text}\n{one.columns}") for each in diseases
+        ):
+            value -= _LACKS_DISEASE
+        if asks_for_treatment and any(map(is_drug, _LETTERS.findall(one.text))):
+            value += _SAYS_WITH_WHAT
         if asked.drugs and _is_of_another(one, supports[rank].passage.chunk, asked.drugs):
             value -= _OF_OTHER_DRUGS
         if _DEFINES.search(one.text) and not _ASKS_MEANING.search(asked.question):
@@ -466,17 +504,22 @@ def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
 
 
 def _held(one: Sentence, asked: _Asked, numbers: frozenset[str]) -> frozenset[str]:
-    """The words of the question that a sentence has; another name of a thing counts for it."""
-    text = f"{one.text} {one.columns} {one.arm}"
-    held = vocabulary(text).every & asked.wanted
-    for words, names in asked.others:
-        if not held.issuperset(words) and is_named_in(names, text):
-            held |= words & asked.wanted
+    """The words of the question that a sentence has; a range has the numbers within it."""
+    held = _named(f"{one.text} {one.columns} {one.arm}", asked)
     if numbers:
         ranges = [(float(low), float(high)) for low, high in _RANGE.findall(one.text)]
         held |= {
             word for word in numbers if any(low <= float(word) <= high for low, high in ranges)
         }
+    return held
+
+
+def _named(text: str, asked: _Asked) -> frozenset[str]:
+    """The words of the question that a text has, by another name as well."""
+    held = vocabulary(text).every & asked.wanted
+    for words, names in asked.others:
+        if not held.issuperset(words) and is_named_in(names, text):
+            held |= words & asked.wanted
     return held
 
 

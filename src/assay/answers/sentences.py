@@ -11,12 +11,18 @@ that number is named among the interventions.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from assay.analysis.sentence_ends import split_sentences
-from assay.evidence.criteria import Side, is_of_registry, side_at_start, side_of_heading
+from assay.evidence.criteria import (
+    Side,
+    chunk_before,
+    is_of_registry,
+    side_at_start,
+    side_of_heading,
+)
 from assay.model.document import Chunk, SpeakerRole
 
 _BULLET = re.compile(r"[*•·\u2013-]\s+\S")
@@ -71,7 +77,7 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
     found: list[Sentence] = []
     context, columns = chunk.title, ""
     side, announced = side_at_start(chunk, others), ""
-    values = _take_values(lines)
+    values = _take_values(lines, *_measured_before(chunk, others))
     arms = _take_arms(lines, chunk, others)
     for at, line in enumerate(lines):
         if (said := side_of_heading(line)) is not None:
@@ -103,9 +109,13 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
 def _take_arms(lines: list[str], chunk: Chunk, others: Sequence[Chunk]) -> list[str]:
     """The arm of a trial in which what a line counts was seen; headings of arms become empty.
 
-    An arm is called by its name where the title has it, and by its heading otherwise.
+    An arm is called by its name where the title has it, and by its heading otherwise. Its events
+    may have begun in the chunk before.
     """
+    before = chunk_before(chunk, others)
     found, arm = [], ""
+    if before is not None and before.section_label == chunk.section_label:
+        arm = next(filter(None, reversed(_take_arms([*_stripped(before)], before, others))), "")
     for at, line in enumerate(lines):
         if match := _OF_ARM.fullmatch(line):
             named = _arms_of(chunk, others).get(int(match["number"]), "")
@@ -113,6 +123,10 @@ def _take_arms(lines: list[str], chunk: Chunk, others: Sequence[Chunk]) -> list[
             lines[at] = ""
         found.append(arm)
     return found
+
+
+def _stripped(chunk: Chunk) -> Iterator[str]:
+    return map(str.strip, chunk.text.splitlines())
 
 
 def _arms_of(chunk: Chunk, others: Sequence[Chunk]) -> dict[int, str]:
@@ -123,13 +137,33 @@ def _arms_of(chunk: Chunk, others: Sequence[Chunk]) -> dict[int, str]:
     return found or {at: name for at, name in enumerate(listed.split("; "), start=1) if name}
 
 
-def _take_values(lines: list[str]) -> dict[int, tuple[str, str, str]]:
+def _measured_before(chunk: Chunk, others: Sequence[Chunk]) -> tuple[str, str]:
+    """What was measured, and in which arm, where the chunk before says so."""
+    before = chunk_before(chunk, others)
+    if before is None:
+        return "", ""
+    measure, arm = _measured_before(before, others)
+    lines = [*_stripped(before)]
+    for at, line in enumerate(lines):
+        match = _OF_BLOCK.match(line)
+        key = match["key"].lower() if match else ""
+        if key == _MEASURE.lower():
+            following = next(filter(None, lines[at + 1 :]), "")
+            measure, arm = (match["rest"] if match else "") or following, ""
+        elif key == _ARM.lower():
+            arm = line
+    return measure, arm
+
+
+def _take_values(
+    lines: list[str], measure: str = "", arm: str = ""
+) -> dict[int, tuple[str, str, str]]:
     """The values of a trial's results, by line: what was measured, the arm, how with the value.
 
-    Lines that go into the value above them become empty.
+    Lines that go into the value above them become empty. The chunk before may have the measure.
     """
     found: dict[int, tuple[str, str, str]] = {}
-    measure, arm, before, key, value = "", "", "", "", -1
+    before, key, value = "", "", -1
     for at, line in enumerate(lines):
         match = _OF_BLOCK.match(line)
         if match is None:

@@ -21,6 +21,7 @@ from assay.annotation.adjudicate import Settled, by_rule, settle, undecided
 from assay.annotation.agreement import KAPPA_FLOOR as KAPPA_FLOOR  # noqa: PLC0414 - pages show it
 from assay.annotation.agreement import Agreement, Voice, agreement, by_annotator, gap
 from assay.annotation.exchange import read_grades
+from assay.annotation.joint import joint
 from assay.annotation.standing import Standing, standing
 from assay.annotation.tasks import asked, next_task, ordered, task
 from assay.app.engine import Progress as Watch
@@ -305,6 +306,7 @@ class Desk:
                 person,
                 judge.removeprefix(AUTOMATIC) == self.round.plan.shown,
                 agreement(self.round, self.items, grades, voices=(person, judge)),
+                joint(self.round, self.items, grades, person, judge),
             )
             for judge in judges
             for person in self.round.annotators

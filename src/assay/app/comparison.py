@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from assay.app.engine import Progress, silent
 from assay.app.held_out import OWNER, Viewer, hidden_in, masked_comparison, masked_query
@@ -204,6 +204,10 @@ def _pair(
 # One query in both runs
 
 
+Direction: TypeAlias = Literal["better", "worse", "same", "undefined"]
+"""What B did to a query; undefined where the first measure is so on a side."""
+
+
 @dataclass(frozen=True, eq=False)
 class AbSummary:
     """What is kept of an A/B test: the statistics, and what every query came to."""
@@ -220,6 +224,15 @@ class AbSummary:
         """How much the first measure of a query changed."""
         before, after = self.values_a.get(query_id), self.values_b.get(query_id)
         return None if before is None or after is None else after - before
+
+    def direction(self, query_id: str) -> Direction:
+        """Whether B did better on a query: by the first measure, beyond the margin that counts."""
+        change = self.change(query_id)
+        if change is None:
+            return "undefined"
+        if abs(change) <= self.result.margin:
+            return "same"
+        return "better" if change > 0 else "worse"
 
     def without(self, hidden: frozenset[str], mask: str) -> AbSummary:
         """The same without the words, judgments and ranks of these queries."""

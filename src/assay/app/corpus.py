@@ -50,7 +50,8 @@ class DocumentsWritten:
 
     ``failed`` counts files and documents that could not be read and were passed over, and
     ``problems`` says what was wrong with the first of them. ``left_out`` names every file that is
-    in no known format, empty or beside the others, and was not read.
+    in no known format, empty or beside the others, and was not read. ``lacking`` says which vectors
+    the index goes without because a service gave none.
     """
 
     added: int
@@ -62,13 +63,20 @@ class DocumentsWritten:
     failed: int = 0
     problems: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    lacking: str = ""
 
 
-def list_documents(workspace: Workspace, *, limit: int = 50, offset: int = 0) -> DocumentPage:
-    """A page of the documents in the order of their ids."""
+def list_documents(
+    workspace: Workspace, *, limit: int = 50, offset: int = 0, text: str = ""
+) -> DocumentPage:
+    """A page of the documents in the order of their ids.
+
+    With ``text``, only those with each of its words in their id or title.
+    """
     workspace.require()
-    rows = workspace.store.inventory.documents(limit=limit, offset=offset)
-    return DocumentPage(workspace.store.counts()["documents"], rows)
+    inventory = workspace.store.inventory
+    rows = inventory.documents(limit=limit, offset=offset, text=text)
+    return DocumentPage(inventory.count(text), rows)
 
 
 def document(workspace: Workspace, doc_id: str) -> StoredDocument:
@@ -277,8 +285,8 @@ def _put(workspace: Workspace, batch: Sequence[tuple[Document, tuple[Chunk, ...]
 
 
 def _indexed(workspace: Workspace, written: Written, progress: Progress) -> DocumentsWritten:
-    generation = indexes.update_index(workspace, progress).generation
-    return DocumentsWritten(**asdict(written), generation=generation)
+    manifest, lacking = indexes.updated(workspace, progress)
+    return DocumentsWritten(**asdict(written), generation=manifest.generation, lacking=lacking)
 
 
 def _batches(

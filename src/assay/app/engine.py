@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from assay import extras, limits
 from assay.errors import AssayError, CorruptError, EngineError, UsageError
+from assay.model.answers import Usage
 from assay.search.request import COMPONENTS, SearchOptions, without_components
 from assay.settings import SETTINGS
 
@@ -25,10 +26,16 @@ if TYPE_CHECKING:
     from assay.index.writer import Encoders
     from assay.model.answers import Answerer
     from assay.model.document import ChunkLabels, KeyedChunk
-    from assay.model.judges import Judge
+    from assay.model.judges import GivenJudge, Judge
     from assay.model.query import Component
     from assay.model.system import System
-    from assay.model.vectors import DenseEncoder, Entailment, Reranker, SparseEncoder
+    from assay.model.vectors import (
+        DenseEncoder,
+        Entailment,
+        Reranker,
+        SearchEncoder,
+        SparseEncoder,
+    )
     from assay.opensearch.cluster import Cluster
     from assay.search.own_components import IndexedChunks
     from assay.search.searcher import Searcher
@@ -61,6 +68,8 @@ def model_shelf(settings: Settings) -> Shelf:
 
 CONFIGURED = "configured"
 """The judge that the settings name."""
+GRADED_ANSWERS = 30
+"""Answers of a judged run that are drawn for people, where nobody says how many."""
 
 
 def model_name(settings: Settings, role: Signal, made: Mapping[str, str]) -> str | None:
@@ -111,6 +120,19 @@ def words_only(lacking: Mapping[str, str]) -> str:
         f"{how}: {' and '.join(names)} {verb} not on this machine "
         "(assay models pull, then assay index update)"
     )
+
+
+def goes_without(workspace: Workspace) -> str:
+    """What the index lacks: vectors of models that are not here, or of a service that was down."""
+    from assay.encode.service import is_address
+
+    made = made_by(workspace)
+    if said := words_only(lacking_models(workspace, made)):
+        return said
+    name = model_name(workspace.settings, "dense", made)
+    if name is None or not is_address(name) or "dense" in made:
+        return ""
+    return f"without dense: {name} has given no vectors yet (assay index update)"
 
 
 def usual_options(workspace: Workspace) -> SearchOptions:
@@ -164,6 +186,12 @@ class OpenModels:
         """What was asked of models behind addresses, a line each."""
         used = {name: getattr(one, "usage", None) for (name, _), one in self._opened.items()}
         return [f"{name}: {usage}" for name, usage in used.items() if usage and usage.requests]
+
+    def spent(self) -> Usage:
+        """Tokens and cost of all that was asked of models behind addresses so far."""
+        used = [getattr(one, "usage", None) for one in self._opened.values()]
+        known = [one for one in used if one is not None]
+        return Usage(sum(one.cost for one in known), sum(one.tokens for one in known))
 
     def is_here(self, name: str) -> bool:
         """Whether the model of that name is on this machine, intact or not."""
@@ -291,20 +319,23 @@ def open_answerer(workspace: Workspace) -> Answerer:
     )
 
 
-def open_judge(workspace: Workspace, spec: str) -> Judge:
-    """A judge by its name, whose opinions are kept in the workspace."""
+def open_judge(workspace: Workspace, judge: str | GivenJudge) -> Judge:
+    """A judge whose opinions are kept in the workspace."""
     from assay.judges.kept import KeptJudge
 
-    return KeptJudge(judge_named(workspace.settings, spec), workspace.opinions)
+    return KeptJudge(judge_of(workspace.settings, judge), workspace.opinions)
 
 
-def judge_named(settings: Settings, spec: str) -> Judge:
-    """A judge by its name; nothing that it says is kept."""
+def judge_of(settings: Settings, judge: str | GivenJudge) -> Judge:
+    """The judge that a name, a function or an object means; nothing that it says is kept."""
     from assay.judges import judges
 
+    if not isinstance(judge, str):
+        return judges.given_judge(judge, settings.judge_seconds)
     return judges.open_judge(
-        settings.judge if spec == CONFIGURED else spec,
-        entailment_model=lambda: _entailment(settings),
+        settings.judge if judge == CONFIGURED else judge,
+        entailment_model=lambda: shipped_entailment(settings),
+        relevance_model=lambda: shipped_encoder(settings),
         model=settings.judge_model,
         key_variable=settings.judge_key_variable,
         seconds=settings.judge_seconds,
@@ -313,11 +344,22 @@ def judge_named(settings: Settings, spec: str) -> Judge:
     )
 
 
-def _entailment(settings: Settings) -> Entailment:
+def shipped_entailment(settings: Settings) -> Entailment:
+    """The model that says whether passages support statements."""
     from assay.encode.catalog import DEFAULTS
     from assay.encode.encoders import open_entailment
 
     return open_entailment(DEFAULTS["entailment"], model_shelf(settings), threads=settings.threads)
+
+
+def shipped_encoder(settings: Settings) -> SearchEncoder:
+    """The encoder that thresholds of relevance were made for, whichever one the index has."""
+    from assay.encode.catalog import DEFAULTS
+    from assay.encode.encoders import open_hybrid
+
+    found = open_hybrid(DEFAULTS["dense"], model_shelf(settings), threads=settings.threads)
+    assert found is not None
+    return found
 
 
 # Index and cluster
@@ -595,4 +637,5 @@ def system(
         engine="embedded" if workspace.cluster is None else workspace.cluster.engine(),
         answerer=workspace.answerer if answers else None,
         keeps_passages=judged,
+        spent=workspace.opened_models.spent,
     )

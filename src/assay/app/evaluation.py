@@ -189,6 +189,7 @@ class EvaluationRequest:
     run_id: str | None = field(default=None, metadata=_HERE_ONLY)
     resume: str | None = field(default=None, metadata=_HERE_ONLY)
     retriever: Any = field(default=None, metadata=_HERE_ONLY)
+    own_judge: Any = field(default=None, metadata=_HERE_ONLY)
     mapping: Path | None = field(default=None, metadata=_HERE_ONLY)
     run_file: str | None = field(default=None, metadata=_HERE_ONLY)
     commit_hash: str = ""
@@ -209,7 +210,9 @@ class EvaluationRequest:
             raise UsageError("--retriever and --run exclude each other")
         if self.answers:
             self.require_our_engine()
-        if self.judge is not None and self.run_file is not None:
+        if self.judge is not None and self.own_judge is not None:
+            raise UsageError("two judges are named", hint="name one")
+        if self.judged and self.run_file is not None:
             raise UsageError("a run file has no answers to judge", hint="leave out --judge")
         self._refuse_what_is_for_others()
         if self.options and (self.retriever is not None or self.run_file is not None):
@@ -248,6 +251,11 @@ class EvaluationRequest:
                 "only our own engine shows its components and answers",
                 hint="leave --retriever and --run out",
             )
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge reads the answers."""
+        return self.judge is not None or self.own_judge is not None
 
     @property
     def statistics(self) -> Statistics:
@@ -646,33 +654,41 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
     from assay.model.ranking import RankBy
 
     system = _engine(workspace, request)
-    if request.judge is not None:
-        system = _judged(workspace, system, request.judge, ours=request.retriever is None)
+    if request.judged:
+        judge = request.own_judge if request.judge is None else request.judge
+        system = _judged(workspace, system, judge, ours=request.retriever is None)
+    ours = request.retriever is None
+    # a reranker and a service are asked one query at a time
+    concurrency = 1 if ours and system.retrieve_many is None else request.concurrency
     asked = {"rank_by": request.rank_by, "timeout_s": request.timeout_s}
     given = {name: value for name, value in asked.items() if value is not None}
-    given |= {"concurrency": request.concurrency} if request.concurrency > 1 else {}
+    given |= {"concurrency": concurrency} if concurrency > 1 else {}
     given |= {"retries": request.retries} if request.retries else {}
     return replace(
         system,
         config={**system.config, **given},
         rank_by=None if request.rank_by is None else RankBy(request.rank_by),
         timeout_s=request.timeout_s,
-        concurrency=request.concurrency,
+        concurrency=concurrency,
         retries=request.retries,
     )
 
 
-def _judged(workspace: Workspace, system: System, spec: str, *, ours: bool) -> System:
-    """The system with a judge; its name tells what it is, ``spec`` how to open it again.
+def _judged(workspace: Workspace, system: System, judge: Any, *, ours: bool) -> System:
+    """The system with a judge; its name tells what it is, a ``JUDGE_SPEC`` how to open it again.
+
+    A judge is a name, a function or an object; of the last two nobody can open one again.
 
     A system that is not ``ours`` may return ids without texts: those of our corpus are looked up.
     """
     from assay.evaluation.verdicts import judged_system
 
     found = judged_system(
-        system, workspace.judge(spec), None if ours else partial(_text_of, workspace)
+        system, workspace.judge(judge), None if ours else partial(_text_of, workspace)
     )
-    return replace(found, config={**found.config, JUDGE_SPEC: spec})
+    if not isinstance(judge, str):
+        return found
+    return replace(found, config={**found.config, JUDGE_SPEC: judge})
 
 
 def _text_of(workspace: Workspace, name: str) -> str | None:
@@ -691,7 +707,7 @@ def _engine(workspace: Workspace, request: EvaluationRequest) -> System:
         workspace.searcher.refresh()
         return workspace.system(
             answers=request.answers,
-            judged=request.judge is not None,
+            judged=request.judged,
             **{"k": request.kept, **request.options},
         )
     if not isinstance(request.retriever, str):

@@ -20,7 +20,7 @@ from assay.annotation.agreement import kappa_dict
 from assay.annotation.draw import DEFAULT_SEED, Strategy, cleaned, order
 from assay.annotation.first import judged_queries
 from assay.annotation.pool import DEFAULT_DEPTH as DEFAULT_DEPTH  # noqa: PLC0414 - surfaces
-from assay.annotation.questions import read_questions
+from assay.annotation.questions import question_rows, read_questions
 from assay.annotation.similar import Known
 from assay.annotation.standing import CUT, Standing
 from assay.annotation.swap import next_name
@@ -114,6 +114,16 @@ def questions_of(path: Path) -> tuple[RoundQuery, ...]:
 def questions_of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[RoundQuery, ...]:
     """The questions of rows, as a program has them."""
     return read_questions(json.dumps(list(rows)).encode(), "questions.json")
+
+
+def round_body(asked: NewSet) -> dict[str, Any]:
+    """What a service is sent to begin the same set."""
+    return {
+        "name": asked.name,
+        "annotators": list(asked.annotators),
+        "questions": question_rows(asked.questions),
+        **{name: getattr(asked, name) for name in NewSetOptions.__annotations__},
+    }
 
 
 def logged_questions(

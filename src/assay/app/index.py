@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.app.engine import (
@@ -16,21 +16,24 @@ from assay.app.engine import (
     newer_models,
     silent,
 )
+from assay.errors import ModelServiceError
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
     from assay.index.manifest import Manifest
+    from assay.index.writer import Encoders
 
 Action = Literal["update", "compact", "rebuild", "reencode"]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexWritten:
-    """The generation that was written."""
+    """The generation that was written; ``lacking`` says which vectors it goes without, and why."""
 
     generation: int
     rows: int
     segments: int
+    lacking: str = ""
 
 
 def index_card(workspace: Workspace) -> dict[str, Any]:
@@ -76,40 +79,69 @@ def write_index(
     again.
     """
     workspace.require()
-    manifest = update_index(
+    manifest, lacking = updated(
         workspace, progress, fresh=action in ("compact", "rebuild"), move=action == "reencode"
     )
-    return IndexWritten(
-        manifest.generation, sum(part.rows for part in manifest.segments), len(manifest.segments)
-    )
+    rows = sum(part.rows for part in manifest.segments)
+    return IndexWritten(manifest.generation, rows, len(manifest.segments), lacking)
 
 
 def update_index(
     workspace: Workspace, progress: Progress = silent, *, fresh: bool = False, move: bool = False
 ) -> Manifest:
     """Bring the index up to the store, encoding only texts that no model has seen."""
-    from assay.index.writer import update
+    return updated(workspace, progress, fresh=fresh, move=move)[0]
 
+
+def updated(
+    workspace: Workspace, progress: Progress = silent, *, fresh: bool = False, move: bool = False
+) -> tuple[Manifest, str]:
+    """The same, and what the index goes without because a service gave no vectors.
+
+    Words are found at once; the next update asks the service again, for what it has not given yet.
+    An index that has vectors keeps them unless the service is down, when nobody could use them.
+    """
     made = {} if move else made_by(workspace)
     for name in lacking_models(workspace, made).values() if move else ():
         model_shelf(workspace.settings).require(name)
     with ExitStack() as stack:
         encoders = cached_encoders(workspace, stack, progress, made)
-        if workspace.cluster is None:
-            return update(
-                workspace.layout.index,
-                workspace.store,
-                encoders,
-                fresh=fresh,
-                progress=progress,
-                graph_from_rows=workspace.settings.graph_from,
-            )
-        from assay.index.lock import write_lock
-        from assay.index.manifest import FileSet, Manifest
+        try:
+            return _written(workspace, encoders, made, progress, fresh=fresh), ""
+        except ModelServiceError as problem:
+            if move or ("dense" in made and not problem.is_down):
+                raise
+            words = replace(encoders, dense=None, dense_model="")
+            manifest = _written(workspace, words, made, progress, fresh=fresh)
+            advice = "; ".join(filter(None, (problem.hint, "later: assay index update")))
+            return manifest, f"without dense: {problem.message} ({advice})"
 
-        cluster, (dense, _) = workspace.cluster, workspace.encoders(made)
-        stack.enter_context(write_lock(workspace.layout.index))
-        size = 0 if dense is None else dense.dimension
+
+def _written(
+    workspace: Workspace,
+    encoders: Encoders,
+    made: Mapping[str, str],
+    progress: Progress,
+    *,
+    fresh: bool,
+) -> Manifest:
+    """The next generation, here or on the cluster."""
+    from assay.index.lock import write_lock
+    from assay.index.manifest import FileSet, Manifest
+    from assay.index.writer import update
+
+    if workspace.cluster is None:
+        return update(
+            workspace.layout.index,
+            workspace.store,
+            encoders,
+            fresh=fresh,
+            progress=progress,
+            graph_from_rows=workspace.settings.graph_from,
+        )
+    cluster, (dense, _) = workspace.cluster, workspace.encoders(made)
+    size = dense.dimension if dense is not None and "dense" in encoders.models else 0
+    with write_lock(workspace.layout.index):
         now = cluster.update(workspace.store, encoders, size, fresh=fresh, progress=progress)
         whole = FileSet(now.index, cluster.count(now.index), {})
         return Manifest(now.generation, now.applied, segments=(whole,), models=now.models)

@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from assay.app.answers import Answered
     from assay.app.backup import BackupWritten
     from assay.app.corpus import DocumentPage, DocumentsWritten
+    from assay.app.document_uses import DocumentUses
     from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.index import Action, IndexWritten
     from assay.app.models import ModelRow
     from assay.app.search import Freshness
     from assay.app.testsets import TestSetEntry
     from assay.evaluation.stored_run import StoredRun
-    from assay.model.document import ChunkPlace, StoredDocument
-    from assay.model.run_store import RunLibrary
-    from assay.model.runs import Timings
+    from assay.model.document import ChunkPlace, Label, StoredDocument
+    from assay.model.run_store import DeletedRun, RunLibrary
+    from assay.model.runs import RunInfo, Timings
     from assay.search.changes import SearchChanges
     from assay.search.request import SearchOptions
     from assay.search.response import SearchResponse
@@ -73,11 +74,14 @@ class Assay(Protocol):
 
     # Documents, the index, models and backups
 
-    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
-        """A page of the documents in the order of their ids."""
+    def documents(self, *, limit: int = 50, offset: int = 0, text: str = "") -> DocumentPage:
+        """A page of the documents by id; with ``text``, those that have it in id or title."""
 
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
+
+    def document_uses(self, doc_id: str) -> DocumentUses:
+        """Where a document was judged, and which queries of the newest runs found it."""
 
     def add(
         self,
@@ -136,6 +140,15 @@ class Assay(Protocol):
     def runs(self) -> RunLibrary:
         """Evaluations: read them, tag them, delete them."""
 
+    def delete_run(self, ref: str, *, for_good: bool = False) -> RunInfo:
+        """Delete a run; unless it goes ``for_good``, it can be restored."""
+
+    def deleted_runs(self) -> tuple[DeletedRun, ...]:
+        """The deleted runs that can be restored, the one deleted last first."""
+
+    def restore_run(self, run_id: str) -> RunInfo:
+        """Bring back a deleted run, with the tags that no other run has got since."""
+
     def stored_run(self, ref: str, *, stages: bool = False, depth: int | None = None) -> StoredRun:
         """A run with its test set and the first ``depth`` results of each query."""
 
@@ -144,6 +157,9 @@ class Assay(Protocol):
 
     def present(self, ids: Collection[str]) -> frozenset[str]:
         """Which of these chunks and documents are in the corpus."""
+
+    def labels(self, ids: Iterable[str]) -> dict[str, Label]:
+        """Title and beginning of each of these chunks and documents that is known."""
 
     def timings(
         self, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent

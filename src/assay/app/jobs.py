@@ -212,6 +212,13 @@ class Jobs:
                     control.stop.set()
         return job
 
+    def resume(self, job_id: str, *, owner: str) -> Job:
+        """Go on with a job that was cancelled or has failed; what it did so far stays."""
+        job = self.store.resume(job_id, owner)
+        with self._news:
+            self._news.notify_all()
+        return job
+
     def watch(self, job_id: str) -> Future[Job]:
         """A future that is done when the job has ended."""
         future: Future[Job] = Future()

@@ -1,8 +1,8 @@
 """Does a judge of answers agree with people?
 
-``sheet`` draws answers of a judged run and writes their claims for somebody to grade, without what
-the judge said; ``grade`` takes the sheet back; ``check`` compares, and keeps what it found with the
-run, where reports and gates look for it.
+People grade the claims of answers that were drawn at random, without what the judge said: on a page
+or in a terminal, one claim at a time (``ClaimDesk``), or in a spreadsheet (``sheet``, ``grade``).
+``check`` compares, and keeps what it found with the run, where reports and gates look for it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay import limits
+from assay.app.annotation import Progress
+from assay.app.engine import GRADED_ANSWERS
 from assay.durable import write_atomically
 from assay.errors import FormatError, UsageError
 from assay.model.annotation import check_person
@@ -25,7 +28,11 @@ from assay.plural import counted
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
     from assay.evaluation.judge_quality import ClaimRow, JudgeQuality
+    from assay.evaluation.stored_run import StoredRun
+    from assay.model.runs import RunInfo
+    from assay.store.opinions import SqlOpinionStore
 
+LISTED = 50
 COLUMNS = ("claim_id", "query_id", "question", "claim", "passages", "label")
 BETWEEN = "\n\n---\n\n"  # passages of one cell
 
@@ -60,14 +67,161 @@ class ClaimSheet(Tabular):
         return {"run_id": self.run_id, "claims": rows}
 
 
+@dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """A passage that an answer cites; ``here``: the sentence of the claim cites it, too."""
+
+    chunk_id: str
+    text: str
+    here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimTask:
+    """One claim for a person: the answer that makes it, and the passages that the answer cites."""
+
+    run_id: str
+    claim_id: str
+    query_id: str
+    question: str
+    answer: str
+    claim: str
+    passages: tuple[CitedPassage, ...]
+    number: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class NextClaim:
+    """The next claim; None where the person has graded all that were drawn."""
+
+    task: ClaimTask | None
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimGraded:
+    """A grade that is on the disk, and how far the person is now."""
+
+    claim_id: str
+    label: Support
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimUndone:
+    """The claim whose grade was taken back; None where there was none."""
+
+    claim_id: str | None
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class ClaimDesk:
+    """The claims of a judged run, as people grade them.
+
+    Answers come in the order in which they were drawn, so that whoever stops early leaves a
+    random sample of whole answers. Two people who name the same draw grade the same claims.
+    """
+
+    store: SqlOpinionStore
+    run: StoredRun
+    answers: int = GRADED_ANSWERS
+    seed: int = 0
+
+    @cached_property
+    def rows(self) -> tuple[ClaimRow, ...]:
+        """The claims that were drawn, answer by answer; each text once."""
+        from assay.evaluation.judge_quality import claim_rows, sampled
+
+        drawn = sampled(claim_rows(self.run), self.answers, self.seed)
+        return tuple({row.key: row for row in drawn}.values())
+
+    def turn(self, annotator: str) -> NextClaim:
+        """The next claim for this person, and how far they are."""
+        done = self._done(annotator)
+        found = next(
+            (
+                self._task(row, number)
+                for number, row in enumerate(self.rows, 1)
+                if row.key not in done
+            ),
+            None,
+        )
+        return NextClaim(found, Progress(len(done), len(self.rows)))
+
+    def grade(self, annotator: str, claim_id: str, label: Support) -> ClaimGraded:
+        """Enter what a person says of a claim; it is on the disk when this returns."""
+        check_person(annotator)
+        if claim_id not in {row.key for row in self.rows}:
+            raise UsageError(
+                f"{claim_id!r:.80} is no claim that was drawn from {self.run.name}",
+                hint="name the draw that it came from: answers and seed",
+            )
+        self.store.grade(annotator, {claim_id: label})
+        return ClaimGraded(claim_id, label, self.progress(annotator))
+
+    def undo(self, annotator: str) -> ClaimUndone:
+        """Take back what this person said last of the claims that were drawn."""
+        check_person(annotator)
+        undone = self.store.take_back(annotator, [row.key for row in self.rows])
+        return ClaimUndone(undone, self.progress(annotator))
+
+    def progress(self, annotator: str) -> Progress:
+        """How far this person is."""
+        return Progress(len(self._done(annotator)), len(self.rows))
+
+    def _done(self, annotator: str) -> frozenset[str]:
+        check_person(annotator)
+        said = self.store.grades([row.key for row in self.rows])
+        return frozenset(key for key, people in said.items() if annotator in people)
+
+    def _task(self, row: ClaimRow, number: int) -> ClaimTask:
+        said = self.run.by_query[row.query_id].answer
+        own = frozenset(row.claim.citations)
+        return ClaimTask(
+            self.run.info.run_id,
+            row.key,
+            row.query_id,
+            row.question,
+            said.text if said else "",
+            row.claim.text,
+            tuple(
+                CitedPassage(name, text, name in own)
+                for name, text in zip(row.claim.opinions, row.passages, strict=True)
+            ),
+            number,
+            len(self.rows),
+        )
+
+
+def claim_sheet(desk: ClaimDesk) -> ClaimSheet:
+    """What was drawn, as one table to be filled in."""
+    return ClaimSheet(desk.run.info.run_id, desk.rows)
+
+
+def open_claims(
+    workspace: Workspace, ref: str = "latest", *, answers: int = GRADED_ANSWERS, seed: int = 0
+) -> ClaimDesk:
+    """Where people grade claims of a judged run."""
+    return ClaimDesk(workspace.opinions, workspace.stored_run(ref, stages=True), answers, seed)
+
+
+def judged_runs(workspace: Workspace) -> list[RunInfo]:
+    """The newest runs whose answers were judged."""
+    return [info for info in workspace.runs.runs(limit=LISTED).runs if info.config.get("judge")]
+
+
 def sheet(
-    workspace: Workspace, ref: str, *, answers: int = 30, seed: int = 0, out: Path | None = None
+    workspace: Workspace,
+    ref: str,
+    *,
+    answers: int = GRADED_ANSWERS,
+    seed: int = 0,
+    out: Path | None = None,
 ) -> ClaimSheet:
     """Draw answers of a judged run at random, and list their claims for somebody to grade."""
-    from assay.evaluation.judge_quality import claim_rows, sampled
-
-    run = workspace.stored_run(ref, stages=True)
-    found = ClaimSheet(run.info.run_id, tuple(sampled(claim_rows(run), answers, seed)))
+    found = claim_sheet(open_claims(workspace, ref, answers=answers, seed=seed))
     if out is not None:
         write_atomically(out, found.to_csv().encode())
     return found
@@ -95,15 +249,22 @@ def check(workspace: Workspace, ref: str) -> JudgeQuality:
     run = workspace.stored_run(ref, stages=True)
     keys = [row.key for row in claim_rows(run)]
     found = judge_quality(run, workspace.opinions.grades(keys))
-    if not found.claims:
+    if not found.people:
         raise UsageError(
             f"nobody has graded claims of {run.name}",
-            hint=f"assay judge sheet {ref} --out claims.csv, then assay judge grade",
+            hint=f"assay judge claims {ref} --as NAME",
         )
     workspace.runs.finish(
         run.info.run_id, {**run.info.aggregate, KEY: found.to_dict()}, status=run.info.status
     )
     return found
+
+
+def last_check(workspace: Workspace, ref: str) -> dict[str, Any]:
+    """What the last comparison with people found; nothing where there was none."""
+    from assay.evaluation.judge_quality import KEY
+
+    return dict(workspace.runs.run(ref).aggregate.get(KEY) or {})
 
 
 def _cells(row: ClaimRow) -> tuple[str, ...]:

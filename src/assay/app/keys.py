@@ -72,6 +72,10 @@ class Keys:
         """Close the file."""
         self._store.close()
 
+    def read_again(self) -> None:
+        """Read the file at the next question, however short ago it was read."""
+        self._read_at = float("-inf")
+
     def any(self) -> bool:
         """Whether a key was ever made."""
         return bool(self._known())
@@ -92,6 +96,11 @@ class Keys:
         """The key of this id, if it is active."""
         key = self._known().get(key_id)
         return _row(key) if key is not None and key.state() == "active" else None
+
+    def name(self, key_id: str) -> str:
+        """Whom a key was made for, valid or not; its id where it is not known."""
+        key = self._known().get(key_id)
+        return key.name if key is not None else key_id
 
     def _known(self) -> Mapping[str, ApiKey]:
         now = time.monotonic()

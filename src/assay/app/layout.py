@@ -62,6 +62,11 @@ class Layout:
         return self.home / "reports"
 
     @property
+    def deleted_runs(self) -> Path:
+        """Runs that were deleted and can be restored."""
+        return self.home / "deleted"
+
+    @property
     def jobs_lock(self) -> Path:
         """What the one service that works on jobs holds."""
         return self.home / "jobs"

@@ -422,6 +422,16 @@ def publish(settings: Settings, text: bytes) -> dict[str, str]:
     return chosen
 
 
+def publish_now(workspace: Workspace) -> dict[str, str]:
+    """Hand the gauges of a workspace on; refused where the settings name no destination."""
+    if not destinations(workspace.settings):
+        raise InputError(
+            "the settings name no destination for the gauges",
+            hint="set metrics_textfile or pushgateway",
+        )
+    return publish(workspace.settings, figures(workspace))
+
+
 def to_textfile(text: bytes, path: Path) -> None:
     """Replace the file as a whole, so that half of it is never read."""
     write_atomically(path, text)

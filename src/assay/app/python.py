@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar
 
+from assay.app.engine import judge_of
 from assay.app.layout import Layout
 from assay.evaluation import evaluate as evaluation
-from assay.model.judges import Judge
 from assay.model.testset import TestSet
 from assay.settings import configure
 from assay.testsets import load
@@ -31,13 +31,18 @@ def load_test_set(
     folder: Path | None = None,
     lenient: bool | None = None,
     known_ids: KnownIds | None = None,
+    grades: str | None = None,
 ) -> TestSet:
     """The test set of a name or path; every problem of the file is in the error.
 
     ``folder`` is where names are looked for first; the workspace's ``testsets/`` by default.
+    ``grades`` says how grades of another scale become 0 to 3: its highest (``"10"``), or a mapping
+    (``"0-1=0,2-5=1,6-8=2,9-10=3"``).
     """
     place = Layout(configure().home).test_sets if folder is None else folder
-    return load.load_test_set(name, folder=place, lenient=lenient, known_ids=known_ids)
+    return load.load_test_set(
+        name, folder=place, lenient=lenient, known_ids=known_ids, grades=grades
+    )
 
 
 def _with_names(evaluate: Callable[P, R]) -> Callable[P, R]:
@@ -53,23 +58,10 @@ def _with_names(evaluate: Callable[P, R]) -> Callable[P, R]:
             if test_set.held_out is not None and given.arguments.get("part") is None:
                 given.arguments["part"] = "evaluation"  # who names a set does not mean all of it
         if (judge := given.arguments.get("judge")) is not None:
-            given.arguments["judge"] = _judge(judge)
+            given.arguments["judge"] = judge_of(configure(), judge)
         return evaluate(*given.args, **given.kwargs)
 
     return resolved
-
-
-def _judge(given: Any) -> Judge:
-    """The judge that a name or a function means."""
-    if isinstance(given, str):
-        from assay.app.engine import judge_named
-
-        return judge_named(configure(), given)
-    if hasattr(given, "judge"):
-        return cast("Judge", given)
-    from assay.judges.custom import CallableJudge
-
-    return CallableJudge(given)
 
 
 evaluate = _with_names(evaluation.evaluate)

@@ -71,8 +71,17 @@ from assay.measures.base import Measure
 from assay.measures.parse import measures_text, parse_measures
 from assay.model.codec import decode, encode
 from assay.model.document import check_id
+from assay.model.moments import now
 from assay.model.ranking import Match, MatchName
-from assay.model.run_store import RunFilter, RunPage, RunStore
+from assay.model.run_store import (
+    COLUMNS,
+    NEWEST_FIRST,
+    DeletedRun,
+    RunFilter,
+    RunOrder,
+    RunPage,
+    RunStore,
+)
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.scoring import Scoring
 from assay.model.stored_figures import check_figures
@@ -86,11 +95,13 @@ from assay.render.tables import Table
 from assay.search.fuse_again import fuser_of
 from assay.settings import SETTINGS, overriding
 from assay.store import run_rows
+from assay.store.deleted_runs import DeletedRuns
 from assay.testsets.load import load_test_set
 
 if TYPE_CHECKING:
     from assay.app.interface import Assay
     from assay.app.workspace import Workspace
+    from assay.search.request import SearchOptions
 
 MOST_RUNS = 10_000
 STAGE_RESAMPLES = 1_000
@@ -109,6 +120,9 @@ def run_filter(
     status: str | None = None,
     tag: str | None = None,
     config_hash: str | None = None,
+    text: str | None = None,
+    *,
+    newest_only: bool = False,
 ) -> RunFilter:
     """Which runs are meant, as people write it; empty allows everything."""
     known = [str(one) for one in RunStatus]
@@ -119,15 +133,39 @@ def run_filter(
         status=RunStatus(status) if status else None,
         tag=tag or None,
         config_hash=config_hash or None,
+        text=(text or "").strip() or None,
+        newest_only=newest_only,
     )
 
 
+def run_order(text: str | None) -> RunOrder:
+    """The order of a list as people write it: a column or a measure, ``-`` for largest first."""
+    if not text:
+        return NEWEST_FIRST
+    name = text.removeprefix("-")
+    if name not in COLUMNS:
+        try:
+            (measure,) = parse_measures(name)
+        except (AssayError, ValueError):
+            raise UsageError(
+                f"runs cannot be sorted by {name!r:.60}",
+                hint=f"name a measure such as nDCG@10, or one of {', '.join(COLUMNS)}",
+            ) from None
+        name = measure.key
+    return RunOrder(name, text.startswith("-"))
+
+
 def list_runs(
-    assay: Assay, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0
+    assay: Assay,
+    chosen: RunFilter | None = None,
+    *,
+    limit: int = 20,
+    offset: int = 0,
+    order: RunOrder = NEWEST_FIRST,
 ) -> RunPage:
-    """Runs, newest first, each with its figures."""
+    """Runs, the newest first unless another order is asked for, each with its figures."""
     assay.require()
-    page = assay.runs.runs(chosen, limit=limit, offset=offset)
+    page = assay.runs.runs(chosen, limit=limit, offset=offset, order=order)
     return replace(page, runs=tuple(with_figures(assay, info) for info in page.runs))
 
 
@@ -140,6 +178,21 @@ def with_figures(assay: Assay, info: RunInfo) -> RunInfo:
     except CorruptError:  # of its outcomes; what is known of the run is shown
         return info
     return replace(info, aggregate=stored_aggregate(info, result))
+
+
+def search_changes(info: RunInfo, usual: SearchOptions) -> dict[str, str | list[str]]:
+    """How the search of a run differs from the usual one, as people write options.
+
+    Nothing where another system made it.
+    """
+    from assay.app.configurations import SAVED_NAMES
+    from assay.search.request import write_changes
+    from assay.search.run_config import options_from
+
+    if not info.ours:
+        return {}
+    found = write_changes(options_from(info.config, usual), usual)
+    return {name: text for name, text in found.items() if name in SAVED_NAMES}
 
 
 def headline_measures() -> tuple[Measure, ...]:
@@ -166,10 +219,64 @@ def untag(assay: Assay, name: str, run: str | None = None) -> RunInfo:
     return assay.runs.run(info.run_id)
 
 
-def delete(assay: Assay, run: str) -> RunInfo:
-    """Remove a run and everything that is stored of it."""
+def delete(assay: Assay, run: str, *, for_good: bool = False) -> RunInfo:
+    """Delete a run; unless it goes ``for_good``, ``restore`` brings it back."""
     assay.require()
-    return assay.runs.delete(run)
+    return assay.delete_run(run, for_good=for_good)
+
+
+def deleted(assay: Assay) -> tuple[DeletedRun, ...]:
+    """The deleted runs that can be restored, the one deleted last first."""
+    assay.require()
+    return assay.deleted_runs()
+
+
+def restore(assay: Assay, run_id: str) -> RunInfo:
+    """Bring back a deleted run, with the tags that no other run has got since."""
+    assay.require()
+    return assay.restore_run(run_id)
+
+
+def move_out(workspace: Workspace, run: str, *, for_good: bool) -> RunInfo:
+    """Delete a run of this workspace, and keep a copy unless it goes for good."""
+    try:
+        info = workspace.runs.run(run)
+    except CorruptError:
+        return workspace.runs.delete(run)
+    if info.status is RunStatus.RUNNING:
+        raise ConflictError(
+            f"the run {info.run_id} is being made", hint="cancel it first, or wait for its end"
+        )
+    kept = DeletedRuns(workspace.layout.deleted_runs)
+    if for_good:
+        kept.forget(info.run_id)
+    else:
+        try:
+            packed = pack(workspace.stored_run(info.run_id, stages=True))
+            kept.keep(info, packed, now())
+        except CorruptError:  # what cannot be read cannot be kept, and can still go
+            pass
+    return workspace.runs.delete(info.run_id)
+
+
+def move_back(workspace: Workspace, run_id: str) -> RunInfo:
+    """Bring a deleted run back into this workspace."""
+    kept = DeletedRuns(workspace.layout.deleted_runs)
+    about, packed = kept.read(run_id)
+    push(workspace.runs, _unpacked(packed))
+    for name in about.tags:
+        if not _is_taken(workspace, name):
+            workspace.runs.tag(run_id, name)
+    kept.forget(run_id)
+    return workspace.runs.run(run_id)
+
+
+def _is_taken(workspace: Workspace, tag: str) -> bool:
+    """Whether a run has this tag."""
+    try:
+        return tag in workspace.runs.run(tag).tags
+    except UnknownRunError:
+        return False
 
 
 # Show
@@ -707,6 +814,12 @@ def outcome_of(content: Mapping[str, Any], depth: int | None = None) -> QueryOut
 
 def unpack(content: Mapping[str, Any]) -> StoredRun:
     """The run that ``pack`` made, checked by reading it into our own values."""
+    run = _unpacked(content)
+    _check(run.info, run.test_set, tuple(run.outcomes))
+    return run
+
+
+def _unpacked(content: Mapping[str, Any]) -> StoredRun:
     try:
         test_set = from_plain(content["test_set"])
         info = replace(decode(RunInfo, content["info"], "info"), tags=())  # tags stay at home
@@ -717,7 +830,6 @@ def unpack(content: Mapping[str, Any]) -> StoredRun:
             f"this is not a run: {type(problem).__name__}: {said[:200]}",
             hint="send what GET /v1/runs/{ref}/export answers",
         ) from None
-    _check(info, test_set, outcomes)
     return StoredRun(info, test_set, outcomes)
 
 

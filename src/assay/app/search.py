@@ -125,6 +125,6 @@ def freshness(workspace: Workspace) -> Freshness:
     return Freshness(
         empty=not workspace.store.inventory.documents(limit=1),
         changes_behind=workspace.changes_behind(),
-        lacking=engine.words_only(engine.lacking_models(workspace, engine.made_by(workspace))),
+        lacking=engine.goes_without(workspace),
         home=str(workspace.home),
     )

@@ -17,7 +17,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from assay.annotation.draw import DEFAULT_SEED
+from assay.annotation.draw import DEFAULT_SEED as DEFAULT_SEED  # noqa: PLC0414 - surfaces
+from assay.annotation.questions import question_rows
 from assay.annotation.similar import Known
 from assay.annotation.suggest import KINDS as KINDS  # noqa: PLC0414 - surfaces offer them
 from assay.annotation.suggest import Kind as Kind  # noqa: PLC0414
@@ -27,7 +28,7 @@ from assay.app.pool import PATIENCE_MS
 from assay.app.workspace import Workspace
 from assay.digests import digest_of
 from assay.errors import InputError, UsageError
-from assay.judges.chat import ChatModel
+from assay.judges.service import judging_model
 from assay.model.annotation import SYNTHETIC, RoundQuery
 from assay.model.document import Chunk, StoredDocument
 from assay.search.query_type import classify
@@ -55,15 +56,7 @@ class Suggested:
 
     def rows(self) -> list[dict[str, Any]]:
         """The questions as rows of JSON lines, to look through and to begin a test set with."""
-        return [
-            {
-                "query_id": query.query_id,
-                "query_text": query.query_text,
-                "query_type": query.query_type,
-                **query.origin,
-            }
-            for query in self.questions
-        ]
+        return question_rows(self.questions)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -210,7 +203,7 @@ def _writer(workspace: Workspace) -> tuple[Write, str]:
             "no language model is configured",
             hint="ASSAY_JUDGE=http://127.0.0.1:11434/v1 and ASSAY_JUDGE_MODEL name one",
         )
-    model = ChatModel(
+    model = judging_model(
         settings.judge, settings.judge_model, settings.judge_key_variable, settings.judge_seconds
     )
     told = prompt()

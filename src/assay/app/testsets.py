@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +19,10 @@ from assay.annotation.due import Due, refresh_due
 from assay.app.held_out import MASK, masked, masked_diff, noted, uses
 from assay.app.layout import Layout
 from assay.durable import alone_in
-from assay.errors import ConflictError, InputError, UsageError
+from assay.errors import ConflictError, UsageError
 from assay.model.codec import as_json, encode
-from assay.model.document import check_id
 from assay.model.run_store import HeldOutUse
-from assay.model.testset import GoldenQuery, TestSet
+from assay.model.testset import TestSet
 from assay.testsets import diff as diffs
 from assay.testsets.export import files, lost
 from assay.testsets.load import Reading as Reading  # noqa: PLC0414 - surfaces hold them
@@ -50,7 +49,6 @@ from assay.testsets.split import (
     split_by_group,
     split_notes,
 )
-from assay.testsets.write import as_yaml, query_block
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -125,10 +123,13 @@ def read_upload(
     lenient: bool | None = None,
     name: str | None = None,
     version: str | None = None,
+    grades: str | None = None,
 ) -> Reading:
     """A test set that was sent; one that is too large is refused before it is looked into."""
     most = limits.MAX_UPLOAD_QUERIES
-    options = ReadOptions(max_items=most, lenient=lenient, name=name, version=version)
+    options = ReadOptions(
+        max_items=most, lenient=lenient, name=name, version=version, grades=grades
+    )
     return parse_test_set(data, options=options)
 
 
@@ -291,13 +292,19 @@ class StoredSet:
 
 
 def upload(
-    layout: Layout, data: bytes, *, name: str | None = None, version: str | None = None
+    layout: Layout,
+    data: bytes,
+    *,
+    name: str | None = None,
+    version: str | None = None,
+    grades: str | None = None,
 ) -> StoredSet:
     """Store a test set that was sent; the same one again changes nothing.
 
-    ``name`` and ``version`` replace its own; a table of queries has none.
+    ``name`` and ``version`` replace its own; a table of queries has none. ``grades`` says how
+    grades of another scale become 0 to 3.
     """
-    test_set = read_upload(data, name=name, version=version).sound()
+    test_set = read_upload(data, name=name, version=version, grades=grades).sound()
     with alone_in(layout.test_sets):
         known = list_test_sets(layout.test_sets).get(test_set.name)
         if known is None:
@@ -326,6 +333,7 @@ def import_file(
     split: str | None = None,
     name: str | None = None,
     version: str | None = None,
+    grades: str | None = None,
     lenient: bool | None = None,
     output: Path | None = None,
     force: bool = False,
@@ -333,14 +341,21 @@ def import_file(
     """Read a file and write it in our own form; nothing is replaced without ``force``.
 
     ``qrels`` and ``field`` belong to TREC topics, ``split`` to a BEIR folder; ``name`` and
-    ``version`` replace what the file says. ``output`` is a file to write outside the workspace.
+    ``version`` replace what the file says. ``grades`` says how grades of another scale become 0 to
+    3. ``output`` is a file to write outside the workspace.
     """
     options = ReadOptions(
-        lenient=lenient, qrels=qrels, field=field, split=split, name=name, version=version
+        lenient=lenient,
+        qrels=qrels,
+        field=field,
+        split=split,
+        name=name,
+        version=version,
+        grades=grades,
     )
     reading = read_test_set(find_test_set(path), options)
     test_set = reading.sound()
-    target = output or _place(layout, test_set.name)
+    target = output or place_of_new(layout, test_set.name)
     with alone_in(target.absolute().parent):
         if target.exists() and not force:
             raise UsageError(f"{target} already exists", hint="--force replaces it, --name renames")
@@ -435,7 +450,7 @@ def _changed_in(path: Path, layout: Layout, output: Path | None) -> Path:
     return layout.test_sets if path.is_dir() or shipped else path.absolute().parent
 
 
-def _place(layout: Layout, name: str) -> Path:
+def place_of_new(layout: Layout, name: str) -> Path:
     """The file of a set of the workspace; one that ships with assay is not hidden by another."""
     if name in list_test_sets():
         raise ConflictError(
@@ -445,61 +460,9 @@ def _place(layout: Layout, name: str) -> Path:
     return layout.test_set(name)
 
 
-def editable(layout: Layout) -> list[str]:
-    """The test sets of this workspace that a query can be added to."""
-    return sorted(path.stem for path in layout.test_sets.glob("*.yaml"))
-
-
-def add_query(layout: Layout, name: str, query: GoldenQuery) -> TestSet:
-    """Put a query at the end of a test set of the workspace; a new name begins a new set.
-
-    The text that a person wrote stays as it is, and the new query follows it.
-    """
-    path = layout.test_set(check_id(name, "test set"))
-    with alone_in(path.parent):
-        return _added(layout, path, name, query)
-
-
-def _added(layout: Layout, path: Path, name: str, query: GoldenQuery) -> TestSet:
-    if not path.exists():
-        path = _place(layout, name)
-        if name in list_test_sets(layout.test_sets):
-            raise ConflictError(
-                f"{name} is not in YAML, so that no query can be added to it",
-                hint="choose another name, or assay testset import it as YAML",
-            )
-        return _written(path, TestSet(name, "v1", (query,)))
-    data = path.read_bytes()
-    before = parse_test_set(data, source=path.name).sound()  # which it is only in UTF-8
-    if query.query_id in before.by_id:
-        raise ConflictError(
-            f"{name} has a query {query.query_id} already", hint="choose another id"
-        )
-    if any(known.query_text == query.query_text for known in before.queries):
-        raise ConflictError(f"{name} has this query already")
-    after = replace(before, queries=(*before.queries, query))
-    text = f"{data.decode('utf-8-sig').rstrip()}\n{query_block(query)}"
-    edited = parse_test_set(text.encode(), source="edited.yaml").test_set
-    if edited is None or edited.checksum != after.checksum:
-        return _written(path, after)  # the queries do not stand at the end of this file
-    write_text(path, text)
-    return after
-
-
-def _written(path: Path, test_set: TestSet) -> TestSet:
-    """Write a set anew, where it is sound."""
-    text = as_yaml(test_set)
-    reading = parse_test_set(text.encode(), source="edited.yaml")
-    if reading.test_set is None:
-        first = reading.problems[0]
-        raise InputError(first.message, hint=first.hint or "grade at least one result 1 or more")
-    write_text(path, text)
-    return test_set
-
-
 def save_new(layout: Layout, test_set: TestSet, output: Path | None = None) -> Path:
     """Write the next version of a set to a file of its own; a file that is there is kept."""
-    target = output or _place(layout, test_set.name)
+    target = output or place_of_new(layout, test_set.name)
     with alone_in(target.absolute().parent):
         if target.exists():
             raise ConflictError(f"{target} already exists", hint="--output names another file")

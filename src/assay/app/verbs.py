@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assay.evaluation.gate import GateReport
     from assay.evaluation.history import History, HistoryOptions
     from assay.evaluation.result import EvaluationResult
+    from assay.model.judges import GivenJudge
     from assay.model.ranking import MatchName
     from assay.model.testset import TestSet
     from assay.search.changes import SearchChanges
@@ -68,7 +69,7 @@ class Verbs:
         part: Literal["evaluation", "holdout", "all"] | None = None,
         answers: bool = False,
         system: Any = None,
-        judge: str | None = None,
+        judge: str | GivenJudge | None = None,
         use_cache: bool = True,
         **changes: Unpack[SearchChanges],
     ) -> EvaluationResult:
@@ -77,9 +78,10 @@ class Verbs:
         ``test_set`` is a name, a path or a value. ``changes`` are options of the search. ``part``
         is a side of the held-out split, evaluation by default. ``answers`` also answers each query
         and judges the answers; ``judge`` reads them claim by claim (words, entailment, an address,
-        module:function). ``system`` is another engine to evaluate instead of our search: whatever
-        ``assay.evaluate`` takes, module:function or an address. ``carry_out`` takes what an
-        ``EvaluationRequest`` says beyond that.
+        module:function, a function of kind, text and passage, or a ``Judge``). ``system`` is
+        another engine to evaluate instead of our search: whatever ``assay.evaluate`` takes,
+        module:function or an address. ``carry_out`` takes what an ``EvaluationRequest`` says beyond
+        that.
         """
         from assay.app.evaluation import asked_for
 
@@ -92,7 +94,7 @@ class Verbs:
             part=part,
             answers=answers,
             retriever=system,
-            judge=judge,
+            **({"judge": judge} if isinstance(judge, str) else {"own_judge": judge}),
             use_cache=use_cache,
         )
         return self.carry_out(request, progress).result

@@ -21,7 +21,7 @@ from assay.app.layout import SQLITE, Layout
 from assay.app.verbs import Verbs
 from assay.cache import Cache
 from assay.errors import MissingFileError
-from assay.model.run_store import RunStore
+from assay.model.run_store import DeletedRun, RunStore
 from assay.settings import Settings, configure
 
 if TYPE_CHECKING:
@@ -29,22 +29,25 @@ if TYPE_CHECKING:
     from assay.app.answers import Answered
     from assay.app.backup import BackupWritten
     from assay.app.corpus import DocumentPage, DocumentsWritten
+    from assay.app.document_uses import DocumentUses
     from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.first_set import FinishedSet, NewSetOptions
     from assay.app.index import Action, IndexWritten
+    from assay.app.judges import ClaimDesk
     from assay.app.models import ModelRow
     from assay.app.pool import PassagePool
     from assay.app.search import Freshness
     from assay.app.suggestions import Suggested
     from assay.app.testsets import Reading, TestSetEntry
+    from assay.evaluation.judge_quality import JudgeQuality
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
     from assay.index.reader import Generation
     from assay.model.answers import Answerer
-    from assay.model.document import Chunk, ChunkPlace, Document, StoredDocument
-    from assay.model.judges import Judge
+    from assay.model.document import Chunk, ChunkPlace, Document, Label, StoredDocument
+    from assay.model.judges import GivenJudge, Judge
     from assay.model.query import Component
-    from assay.model.runs import Timings
+    from assay.model.runs import RunInfo, Timings
     from assay.model.system import System
     from assay.model.testset import TestSet
     from assay.model.vectors import DenseEncoder, SparseEncoder
@@ -166,6 +169,10 @@ class Workspace(Verbs):
         """Which of these chunks and documents are in the corpus."""
         return self.store.inventory.present(ids)
 
+    def labels(self, ids: Iterable[str]) -> dict[str, Label]:
+        """Title and beginning of each of these chunks and documents that is known."""
+        return self.store.inventory.labels(ids)
+
     # Models, documents and the index
 
     @cached_property
@@ -207,17 +214,23 @@ class Workspace(Verbs):
             return None
         return engine.open_cluster(self.settings, self._stack)
 
-    def documents(self, *, limit: int = 50, offset: int = 0) -> DocumentPage:
-        """A page of the documents in the order of their ids."""
+    def documents(self, *, limit: int = 50, offset: int = 0, text: str = "") -> DocumentPage:
+        """A page of the documents by id; with ``text``, those that have it in id or title."""
         from assay.app import corpus
 
-        return corpus.list_documents(self, limit=limit, offset=offset)
+        return corpus.list_documents(self, limit=limit, offset=offset, text=text)
 
     def document(self, doc_id: str) -> StoredDocument:
         """A document with its sections and chunks."""
         from assay.app import corpus
 
         return corpus.document(self, doc_id)
+
+    def document_uses(self, doc_id: str) -> DocumentUses:
+        """Where a document was judged, and which queries of the newest runs found it."""
+        from assay.app import document_uses
+
+        return document_uses.document_uses(self, doc_id)
 
     def delete(self, doc_ids: str | Iterable[str], progress: Progress = silent) -> DocumentsWritten:
         """Delete one document or several, and bring the index up to date.
@@ -356,9 +369,12 @@ class Workspace(Verbs):
         """What turns results into an answer, as configured."""
         return engine.open_answerer(self)
 
-    def judge(self, spec: str = engine.CONFIGURED) -> Judge:
-        """Who says whether passages support claims; its opinions are kept, and asked for once."""
-        return engine.open_judge(self, spec)
+    def judge(self, judge: str | GivenJudge = engine.CONFIGURED) -> Judge:
+        """Who says whether passages support claims; its opinions are kept, and asked for once.
+
+        A name, a function of kind, text and passage, or a ``Judge`` of one's own.
+        """
+        return engine.open_judge(self, judge)
 
     def answer(
         self, question: str, options: SearchOptions | None = None, **changes: Unpack[SearchChanges]
@@ -442,6 +458,20 @@ class Workspace(Verbs):
 
         return first_set.finish(self, round_id, close=close)
 
+    def claims(
+        self, run: str = "latest", *, answers: int = engine.GRADED_ANSWERS, seed: int = 0
+    ) -> ClaimDesk:
+        """Where people grade claims of a judged run, without what the judge said."""
+        from assay.app import judges
+
+        return judges.open_claims(self, run, answers=answers, seed=seed)
+
+    def check_judge(self, run: str = "latest") -> JudgeQuality:
+        """Compare the judge of a run with the people who graded its claims."""
+        from assay.app import judges
+
+        return judges.check(self, run)
+
     # Evaluation
 
     def carry_out(
@@ -459,6 +489,24 @@ class Workspace(Verbs):
         from assay.app.latency import time_runs
 
         return time_runs(self, a, b, repeats=repeats, seed=seed, progress=progress)
+
+    def delete_run(self, ref: str, *, for_good: bool = False) -> RunInfo:
+        """Delete a run; unless it goes ``for_good``, it can be restored."""
+        from assay.app.runs import move_out
+
+        return move_out(self, ref, for_good=for_good)
+
+    def deleted_runs(self) -> tuple[DeletedRun, ...]:
+        """The deleted runs that can be restored, the one deleted last first."""
+        from assay.store.deleted_runs import DeletedRuns
+
+        return DeletedRuns(self.layout.deleted_runs).all()
+
+    def restore_run(self, run_id: str) -> RunInfo:
+        """Bring back a deleted run, with the tags that no other run has got since."""
+        from assay.app.runs import move_back
+
+        return move_back(self, run_id)
 
     def figures(self) -> bytes:
         """The gauges of the newest runs that count, in the text form of Prometheus."""

@@ -108,7 +108,7 @@ def propose(
     if json_output:
         emit_json({"round_id": desk.round.round_id, "voices": [one.to_dict() for one in voices]})
     else:
-        _write(voices_text(voices))
+        write(voices_text(voices))
     return 0
 
 
@@ -148,7 +148,7 @@ class Screen:
 
     def __init__(self, keys: Keyboard, show: Show | None = None) -> None:
         self._keys = keys
-        self.show = show or _write
+        self.show = show or write
         self._query = ""
 
     def ask(self, task: "Task", extra: str = "") -> tuple[str, str]:
@@ -159,7 +159,7 @@ class Screen:
         heading = " · ".join(part for part in (task.title, task.section_label) if part)
         if task.proposed is not None:
             extra = f"\nan automatic judge proposes {_word(task.proposed)}\n{extra}"
-        self.show(f"\n[{task.number} of {task.total}] {heading}\n{_wrapped(task.text)}\n{extra}")
+        self.show(f"\n[{task.number} of {task.total}] {heading}\n{wrapped(task.text)}\n{extra}")
         comment = ""
         while True:
             self.show(PROMPT)
@@ -235,7 +235,8 @@ def _word(grade: int | None) -> str:
     return "cannot judge" if grade is None else f"grade {grade}"
 
 
-def _wrapped(text: str) -> str:
+def wrapped(text: str) -> str:
+    """A text as wide as the terminal, with a margin."""
     width = min(WIDTH, shutil.get_terminal_size().columns - 2)
     lines = [
         textwrap.fill(line, max(width, 20), initial_indent="  ", subsequent_indent="  ")
@@ -244,7 +245,7 @@ def _wrapped(text: str) -> str:
     return "\n".join(lines)
 
 
-def _write(text: str) -> None:
+def write(text: str) -> None:
     """To stdout; a prompt stays on its line."""
     end = "" if text.endswith("> ") else "\n"
     sys.stdout.write(f"{printable(text)}{end}")

@@ -24,11 +24,14 @@ def list_documents(
     ctx: typer.Context,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1_000, help="How many.")] = 50,
     offset: Annotated[int, typer.Option("--offset", min=0, help="How many to skip.")] = 0,
+    text: Annotated[
+        str, typer.Option("--text", help="Only those with these words in their id or title.")
+    ] = "",
     json_output: JsonFlag = False,
 ) -> None:
     """List documents by id, with their titles and how many chunks they have."""
     with connected(ctx) as assay:
-        page = assay.documents(limit=limit, offset=offset)
+        page = assay.documents(limit=limit, offset=offset, text=text)
     if json_output:
         emit_json(page)
         return
@@ -36,7 +39,9 @@ def list_documents(
     if shown:
         rows = [(one.doc_id, str(one.chunks), printable(one.title)) for one in page.documents]
         emit_columns([("id", "chunks", "title"), *rows])
-    if page.total == 0:
+    if page.total == 0 and text:
+        note(f"note: no document has {text!r:.80} in its id or title")
+    elif page.total == 0:
         note("note: there are no documents yet: assay ingest PATH adds some")
     elif page.total > shown:
         note(f"note: {share_of(shown, page.total, 'document')}; --limit and --offset show others")
@@ -61,6 +66,28 @@ def show(
     )
     for chunk in document.chunks:
         emit_text(printable(_preview(chunk)))
+
+
+@app.command("uses")
+def uses(
+    ctx: typer.Context,
+    doc_id: Annotated[str, typer.Argument(help="Id of the document.")],
+    json_output: JsonFlag = False,
+) -> None:
+    """Show where a document was judged, and which queries of the newest runs found it."""
+    with connected(ctx) as assay:
+        found = assay.document_uses(doc_id)
+    if json_output:
+        emit_json(found)
+        return
+    if found.judged:
+        rows = [(one.test_set, str(one.grade), printable(one.query_text)) for one in found.judged]
+        emit_columns([("judged in", "grade", "query"), *rows])
+    if found.found:
+        rows = [(one.run_id, str(one.rank), printable(one.query_text)) for one in found.found]
+        emit_columns([("found in", "rank", "query"), *rows])
+    for line in found.notes:
+        note(f"note: {line}")
 
 
 def _preview(chunk: "Chunk") -> str:

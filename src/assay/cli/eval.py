@@ -10,7 +10,7 @@ import typer
 from assay import limits
 from assay.app.evaluation import REQUEST_OPTIONS
 from assay.cli.connection import connected, refuse_remote
-from assay.cli.console import emit_data, emit_json, emit_text, note
+from assay.cli.console import emit_columns, emit_data, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import (
     DEGRADED,
@@ -232,18 +232,39 @@ def list_runs(
         str | None, typer.Option("--status", help="complete, running, interrupted or failed.")
     ] = None,
     tag: Annotated[str | None, typer.Option("--tag", help="The run with this tag.")] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", help="Part of an id, name, test set, tag or commit.")
+    ] = None,
+    newest_only: Annotated[
+        bool,
+        typer.Option("--newest-only", help="The newest run of each test set and configuration."),
+    ] = False,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--sort",
+            help="A measure, or created, name, suite, status, queries or "
+            "latency; - in front for the largest first, as in --sort=-nDCG@10.",
+        ),
+    ] = None,
+    deleted: Annotated[
+        bool, typer.Option("--deleted", help="Deleted runs, which eval restore brings back.")
+    ] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many.")] = 20,
     offset: Annotated[int, typer.Option("--offset", min=0, help="How many to skip.")] = 0,
     json_output: JsonFlag = False,
 ) -> None:
-    """List runs, newest first."""
+    """List runs, newest first unless --sort says otherwise."""
     from assay.app import runs
     from assay.cli.tables import show_tables
     from assay.render.runs import runs_table
 
-    chosen = runs.run_filter(suite, status, tag)
+    if deleted:
+        _list_deleted(ctx, as_json=json_output)
+        return
+    chosen = runs.run_filter(suite, status, tag, text=text, newest_only=newest_only)
     with connected(ctx) as assay:
-        page = runs.list_runs(assay, chosen, limit=limit, offset=offset)
+        page = runs.list_runs(assay, chosen, limit=limit, offset=offset, order=runs.run_order(sort))
     if json_output:
         emit_json(page)
         return
@@ -276,17 +297,61 @@ def tag_run(
         emit_text(f"{info.run_id}  {', '.join(info.tags) or 'no tags'}")
 
 
-@app.command("delete")
-def delete_run(ctx: typer.Context, ref: Ref, json_output: JsonFlag = False) -> None:
-    """Delete a run and everything that is stored of it."""
+def _list_deleted(ctx: typer.Context, *, as_json: bool) -> None:
     from assay.app import runs
 
     with connected(ctx) as assay:
-        info = runs.delete(assay, ref)
+        found = runs.deleted(assay)
+    if as_json:
+        emit_json({"deleted": found})
+        return
+    if not found:
+        note("note: no run was deleted")
+        return
+    header = ("run", "name", "test set", "made", "deleted")
+    shown = [
+        (one.run_id, one.name, one.suite, one.created_at[:16], one.deleted_at[:16]) for one in found
+    ]
+    emit_columns([header, *shown])
+
+
+@app.command("delete")
+def delete_run(
+    ctx: typer.Context,
+    ref: Ref,
+    for_good: Annotated[
+        bool, typer.Option("--for-good", help="Keep no copy that eval restore could bring back.")
+    ] = False,
+    json_output: JsonFlag = False,
+) -> None:
+    """Delete a run; assay eval restore brings it back."""
+    from assay.app import runs
+
+    with connected(ctx) as assay:
+        info = runs.delete(assay, ref, for_good=for_good)
     if json_output:
         emit_json({"deleted": info.run_id})
     else:
         emit_text(f"deleted {info.run_id}")
+        if not for_good:
+            note(f"note: assay eval restore {info.run_id} brings it back")
+
+
+@app.command("restore")
+def restore_run(
+    ctx: typer.Context,
+    run_id: Annotated[str, typer.Argument(help="The id; see assay eval list --deleted.")],
+    json_output: JsonFlag = False,
+) -> None:
+    """Bring back a run that was deleted, with the tags that no other run has got since."""
+    from assay.app import runs
+
+    with connected(ctx) as assay:
+        info = runs.restore(assay, run_id)
+    if json_output:
+        emit_json({"run_id": info.run_id, "tags": list(info.tags)})
+    else:
+        emit_text(f"restored {info.run_id}  {', '.join(info.tags) or 'no tags'}")
 
 
 @app.command("show")

@@ -7,7 +7,7 @@ import typer
 from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.lazy import group
-from assay.cli.options import JsonFlag
+from assay.cli.options import DEGRADED, JsonFlag
 from assay.plural import counted
 
 if TYPE_CHECKING:
@@ -57,30 +57,30 @@ def check(ctx: typer.Context, json_output: JsonFlag = False) -> int:
 
 
 @app.command("update")
-def update(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+def update(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Bring the index up to the store's last change."""
-    _write(ctx, "update", json_output)
+    return _write(ctx, "update", json_output)
 
 
 @app.command("compact")
-def compact(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+def compact(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Merge all segments into one, and drop what was deleted."""
-    _write(ctx, "compact", json_output)
+    return _write(ctx, "compact", json_output)
 
 
 @app.command("rebuild")
-def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Rebuild the index from the store, even if it is damaged."""
-    _write(ctx, "rebuild", json_output)
+    return _write(ctx, "rebuild", json_output)
 
 
 @app.command("reencode")
-def reencode(ctx: typer.Context, json_output: JsonFlag = False) -> None:
+def reencode(ctx: typer.Context, json_output: JsonFlag = False) -> int:
     """Move the index to the models of the settings; the old one is searched meanwhile.
 
     What was encoded before an interruption is not encoded again.
     """
-    _write(ctx, "reencode", json_output)
+    return _write(ctx, "reencode", json_output)
 
 
 def _tell_newer(card: "Mapping[str, Any]") -> None:
@@ -94,7 +94,7 @@ def _tell_newer(card: "Mapping[str, Any]") -> None:
         note(f"note: indexed {words_only(lacking)}")
 
 
-def _write(ctx: typer.Context, action: "Action", json_output: bool) -> None:
+def _write(ctx: typer.Context, action: "Action", json_output: bool) -> int:
     from assay.cli.progress import staged_progress
 
     with connected(ctx) as assay, staged_progress(assay.settings.color) as progress:
@@ -108,3 +108,6 @@ def _write(ctx: typer.Context, action: "Action", json_output: bool) -> None:
             f"{counted(written.segments, 'segment')}"
         )
         _tell_newer(card)
+        if written.lacking:
+            note(f"warning: indexed {written.lacking}")
+    return DEGRADED if written.lacking else 0

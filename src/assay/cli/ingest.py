@@ -74,7 +74,7 @@ def command(
         note(f"note: {line}")
     if json_output:
         emit_json({"home": str(settings.home), **encode(written)})
-        return DEGRADED if written.failed else 0
+        return DEGRADED if written.failed or written.lacking else 0
     for problem in written.problems:
         note(f"failed: {problem}")
     if untold := written.failed - len(written.problems):
@@ -87,7 +87,9 @@ def command(
     )
     if written.generation is None:
         note("note: not indexed yet: assay index update")
-    return DEGRADED if written.failed else 0
+    if written.lacking:
+        note(f"warning: indexed {written.lacking}")
+    return DEGRADED if written.failed or written.lacking else 0
 
 
 def _stopped(stored: int) -> None:

@@ -5,15 +5,87 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.app.engine import GRADED_ANSWERS
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag, configuration
+from assay.plural import counted
 
 if TYPE_CHECKING:
+    from assay.app.judges import ClaimDesk, ClaimTask
+    from assay.cli.annotate import Keyboard
     from assay.evaluation.judge_quality import JudgeQuality
 
 app = group("Compare judges of answers with people.")
 Run = Annotated[str, typer.Argument(help="A run with judged answers: its id, name or tag.")]
+Answers = Annotated[int, typer.Option(min=1, help="Answers to draw.")]
+Seed = Annotated[int, typer.Option(min=0, help="Which draw.")]
+KEYS = {"s": "supported", "n": "unsupported", "c": "contradicted"}
+PROMPT = "s supported, n not supported, c contradicted, u undo, q leave > "
+
+
+@app.command("claims")
+def claims(
+    ctx: typer.Context,
+    run: Run = "latest",
+    person: Annotated[str, typer.Option("--as", help="Who grades.")] = "",
+    answers: Answers = GRADED_ANSWERS,
+    seed: Seed = 0,
+    json_output: JsonFlag = False,
+) -> int:
+    """Grade claims beside the passages that they cite, by keyboard; stop and resume at any time."""
+    from assay.app.judges import open_claims
+    from assay.app.workspace import Workspace
+    from assay.cli.annotate import keyboard
+    from assay.errors import UsageError
+
+    if not person:
+        raise UsageError("who grades?", hint="--as NAME")
+    with Workspace(configuration(ctx)) as workspace:
+        desk = open_claims(workspace, run, answers=answers, seed=seed)
+        if json_output:
+            emit_json(desk.turn(person))
+            return 0
+        return _grade_all(desk, person, keyboard(), run)
+
+
+def _grade_all(desk: "ClaimDesk", person: str, keys: "Keyboard", run: str) -> int:
+    """Work through the claims that were drawn, until they are done or the person leaves."""
+    from assay.cli.annotate import write
+    from assay.model.judges import Support
+
+    shown = ""
+    while (task := desk.turn(person).task) is not None:
+        if shown != task.claim_id:
+            write(_claim_text(task))
+            shown = task.claim_id
+        write(PROMPT)
+        key = keys.key()
+        if key in KEYS:
+            desk.grade(person, task.claim_id, Support(KEYS[key]))
+            write(f"{KEYS[key]}, saved")
+        elif key == "u":
+            undone = desk.undo(person).claim_id
+            write("there is nothing to undo" if undone is None else "took back the last grade")
+        elif key in ("q", ""):
+            break
+    progress = desk.progress(person)
+    write(f"\n{progress.done} of {counted(progress.total, 'claim')} graded")
+    write(f"assay judge check {run} compares the judge with people")
+    return 0
+
+
+def _claim_text(task: "ClaimTask") -> str:
+    from assay.cli.annotate import wrapped
+
+    passages = "\n".join(
+        f"\n{one.chunk_id}{' (cited by this sentence)' if one.here else ''}\n{wrapped(one.text)}"
+        for one in task.passages
+    )
+    return (
+        f"\n=== {task.question}\n\nanswer\n{wrapped(task.answer)}\n{passages}\n\n"
+        f"[{task.number} of {task.total}] claim\n{wrapped(task.claim)}\n"
+    )
 
 
 @app.command("sheet")
@@ -21,8 +93,8 @@ def sheet(
     ctx: typer.Context,
     run: Run = "latest",
     out: Annotated[Path | None, typer.Option(help="CSV file to write.")] = None,
-    answers: Annotated[int, typer.Option(min=1, help="Answers to draw.")] = 30,
-    seed: Annotated[int, typer.Option(help="Which draw.")] = 0,
+    answers: Answers = GRADED_ANSWERS,
+    seed: Seed = 0,
     json_output: JsonFlag = False,
 ) -> None:
     """Draw answers at random and list their claims, for somebody to grade."""

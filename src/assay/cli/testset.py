@@ -10,6 +10,7 @@ from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_data, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag, configuration, refuse_server
+from assay.model.testset import GRADES
 from assay.plural import counted, share_of
 
 if TYPE_CHECKING:
@@ -204,6 +205,55 @@ def split(
         note(f"note: {line}")
 
 
+@app.command("grade")
+def grade(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="A draft; a name that is not known begins one.")],
+    query: Annotated[str, typer.Argument(help="The question.")],
+    grades: Annotated[
+        list[str],
+        typer.Argument(metavar="ID=GRADE...", help="As in NCT1:chunk_2=3; ID= takes a grade back."),
+    ],
+    json_output: JsonFlag = False,
+) -> None:
+    """Grade results of a question in a draft, which no judged set becomes by that."""
+    from assay.app import drafts
+
+    graded = drafts.grade(_workspace(ctx), name, query, dict(map(_read_grade, grades)))
+    if json_output:
+        emit_json(graded)
+        return
+    emit_columns([("grade", "id"), *((str(value), one) for one, value in graded.grades.items())])
+    note(f"note: {graded.query_id} in {graded.name} ({counted(graded.queries, 'query')})")
+
+
+def _read_grade(text: str) -> tuple[str, int | None]:
+    from assay.errors import UsageError
+
+    name, equals, value = text.rpartition("=")
+    if not equals or not (value == "" or value.isdecimal()):
+        raise UsageError(f"{text!r:.80} is no grade", hint="as in NCT1:chunk_2=3")
+    return name, int(value) if value else None
+
+
+@app.command("fork")
+def fork(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="The test set to copy.")],
+    new_name: Annotated[str, typer.Argument(help="What the draft is called.")],
+    json_output: JsonFlag = False,
+) -> None:
+    """Copy a test set to a draft, in which questions can be graded; the set stays as it is."""
+    from assay.app import drafts
+
+    forked = drafts.fork(_workspace(ctx).layout, name, new_name)
+    if json_output:
+        emit_json(forked)
+        return
+    queries = counted(forked.queries, "query")
+    emit_text(f"{forked.name} is a draft of {forked.draft_of} with {queries}")
+
+
 @app.command("overlap")
 def overlap(
     ctx: typer.Context,
@@ -267,6 +317,7 @@ def import_set(
     ] = "title",
     name: Annotated[str | None, typer.Option(help="Name of the set.")] = None,
     version: Annotated[str | None, typer.Option(help="Version of the set.")] = None,
+    grades: Annotated[str | None, typer.Option(help=GRADES)] = None,
     lenient: Lenient = None,
     output: Output = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a set of this name.")] = False,
@@ -284,6 +335,7 @@ def import_set(
         split=beir_split,
         name=name,
         version=version,
+        grades=grades,
         lenient=lenient,
         output=output,
         force=force,

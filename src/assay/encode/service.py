@@ -176,11 +176,15 @@ class _Service:
         except TooLongError:
             raise ModelServiceError(f"{url} sent more than any answer holds") from None
         except PostError as problem:
-            raise ModelServiceError(f"{url}: {problem}", hint=self._hint(problem.status)) from None
+            raise ModelServiceError(
+                f"{url}: {problem}",
+                hint=self._hint(problem.status),
+                is_down=problem.status is None,
+            ) from None
         try:
             value = json.loads(reply.data)
         except (ValueError, RecursionError):
-            raise self._strange(url) from None
+            raise self._strange("no JSON") from None
         self._count(texts, _tokens(value, reply))
         return value
 
@@ -192,11 +196,25 @@ class _Service:
             return "is it running? assay doctor asks it once"
         return "the address ends before /embeddings, /embed or /rerank" if status == 404 else None
 
-    def _strange(self, what: str) -> ModelServiceError:
+    def _strange(self, why: str) -> ModelServiceError:
         return ModelServiceError(
-            f"{what} did not answer in the form of {self.address.service}",
-            hint=f"give {_FORM}",
+            f"{self.address.url} did not answer in the form of {self.address.service}: {why}",
+            hint="the address may be that of another kind of service",
         )
+
+    def _by_number(self, entries: Any, part: str, count: int) -> list[Any]:
+        """A part of each entry, in the order of their numbers, or as they come without any."""
+        if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+            raise self._strange("no list of entries")
+        if len(entries) != count:
+            raise self._strange(f"{counted(len(entries), 'entry')} for {counted(count, 'text')}")
+        if any(part not in one for one in entries):
+            raise self._strange(f"an entry without {part}")
+        numbers = [one.get("index", at) for at, one in enumerate(entries)]
+        if any(type(one) is not int for one in numbers) or sorted(numbers) != list(range(count)):
+            raise self._strange(f"its entries are not numbered from 0 to {count - 1}")
+        found = dict(zip(numbers, entries, strict=True))
+        return [found[at][part] for at in range(count)]
 
     def _count(self, texts: int, tokens: int) -> None:
         with self._lock:
@@ -278,25 +296,20 @@ class ServiceDense(_Service):
             if address.options.dimensions:
                 body["dimensions"] = address.options.dimensions
             value = self._ask("/embeddings", body, len(texts), patient=patient)
-            rows = self._in_order(value, "data", "embedding", len(texts))
+            entries = value.get("data") if isinstance(value, dict) else None
+            rows = self._by_number(entries, "embedding", len(texts))
         return self._checked(rows, len(texts))
-
-    def _in_order(self, value: Any, name: str, part: str, count: int) -> list[Any]:
-        """The parts of numbered entries, by their numbers."""
-        try:
-            found = {entry["index"]: entry[part] for entry in value[name]}
-            return [found[at] for at in range(count)]
-        except (LookupError, TypeError):
-            raise self._strange(self.address.url) from None
 
     def _checked(self, rows: Any, count: int) -> DenseMatrix:
         """Unit vectors; all have one length, for as long as the encoder lives."""
         try:
             matrix = np.asarray(rows, np.float32)
         except (TypeError, ValueError):
-            raise self._strange(self.address.url) from None
-        if matrix.ndim != 2 or len(matrix) != count or not matrix.shape[1]:
-            raise self._strange(self.address.url)
+            raise self._strange("a vector is no list of numbers, or of another length") from None
+        if matrix.ndim != 2 or not matrix.shape[1]:
+            raise self._strange("a vector is no list of numbers")
+        if len(matrix) != count:
+            raise self._strange(f"{counted(len(matrix), 'vector')} for {counted(count, 'text')}")
         if self._size and matrix.shape[1] != self._size:
             raise ModelServiceError(
                 f"{self.address.name} gives vectors of {matrix.shape[1]} numbers, not {self._size}",
@@ -362,10 +375,9 @@ class ServiceReranker(_Service):
             rows = value.get("results") if isinstance(value, dict) else None
             name = "relevance_score"
         try:
-            found = {entry["index"]: float(entry[name]) for entry in rows}
-            scores = [found[at] for at in range(count)]
-        except (LookupError, TypeError, ValueError):
-            raise self._strange(address.url) from None
+            scores = [float(one) for one in self._by_number(rows, name, count)]
+        except (TypeError, ValueError):
+            raise self._strange("a score is no number") from None
         if not np.isfinite(scores).all():
             raise ModelServiceError(f"{address.name} returned NaN scores")
         return scores

@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 
 from assay.errors import AgreementError, UsageError
-from assay.evaluation.scores import ends, rounded, shown
+from assay.evaluation.joint import Joint
+from assay.evaluation.scores import ends, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.model.judges import JudgedClaim, Support
 from assay.model.runs import RunInfo
 from assay.model.tabular import Records, Tabular
+from assay.plural import counted
 from assay.stats.interval import Interval
 from assay.stats.kappa import Kappa, cohen_kappa, kappa_by_cluster
-from assay.stats.prediction_powered import PredictionPowered, prediction_powered_mean
+from assay.stats.prediction_powered import prediction_powered_mean
 
 FLOOR = 0.6
 """Kappa that a judge must exceed to decide a gate, as two annotators must (SPEC section 4)."""
@@ -35,7 +37,6 @@ LEAST = 30
 KEY = "judge_quality"
 """Where a run's aggregate keeps what is known of its judge."""
 LABELS = ("supported", "not supported")
-SAMPLE = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,9 @@ class ClaimRow:
 class JudgeQuality(Tabular):
     """Agreement over all claims that people graded, and by type of query.
 
-    ``faithfulness`` joins labels of people, over ``answers`` that they graded whole, with those of
-    the judge over all others.
+    ``faithfulness`` joins labels of people, over answers that they graded whole, with those of the
+    judge over all others. ``begun`` counts answers of which they graded a part: if they left out
+    what was hard, the others are no random sample.
     """
 
     run_id: str
@@ -64,8 +66,9 @@ class JudgeQuality(Tabular):
     kappa: Kappa
     interval: Interval
     by_type: Mapping[str, Kappa]
-    faithfulness: PredictionPowered
+    faithfulness: Joint
     claims: int
+    begun: int = 0
 
     @property
     def passed(self) -> bool:
@@ -99,27 +102,20 @@ class JudgeQuality(Tabular):
     @property
     def notes(self) -> tuple[str, ...]:
         """What people and judge say of the faithfulness of all answers."""
-        found = self.faithfulness
-        if found.mean is None:
-            return (f"Faithfulness by people and judge: {found.reason}",)
-        level = f"{found.interval.level:.0%}"
-        saved = f"; {found.saved} human grades saved" if found.saved else ""
-        return (
-            f"Faithfulness by people and judge {shown(found.mean)}, {level} CI "
-            f"{_between(found.interval)}{saved}",
-            f"by people alone {shown(found.labelled)} {_between(found.labelled_interval)} "
-            f"({found.n} answers); by the judge alone {shown(found.predicted)}, off by "
-            f"{shown(found.bias)}",
+        begun = (
+            f"{counted(self.begun, 'answer', 'is')} graded in part and left out; "
+            "grade all claims of an answer"
         )
+        return (*self.faithfulness.lines, *([begun] if self.begun else []))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        found = self.faithfulness
         return {
             "run_id": self.run_id,
             "judge": self.judge,
             "people": list(self.people),
             "claims": self.claims,
+            "begun_answers": self.begun,
             "kappa": rounded(self.kappa.value),
             "ci": ends(self.interval),
             "reason": self.kappa.reason,
@@ -131,18 +127,7 @@ class JudgeQuality(Tabular):
             "agrees": self.agrees,
             "passed": self.passed,
             "verdict": self.verdict,
-            "faithfulness": {
-                "value": rounded(found.mean),
-                "ci": ends(found.interval),
-                "people_alone": rounded(found.labelled),
-                "people_alone_ci": ends(found.labelled_interval),
-                "judge_alone": rounded(found.predicted),
-                "bias": rounded(found.bias),
-                "graded_answers": found.n,
-                "other_answers": found.unlabelled,
-                "grades_saved": found.saved,
-                "reason": found.reason or found.interval.reason,
-            },
+            "faithfulness": self.faithfulness.to_dict(),
         }
 
 
@@ -154,12 +139,6 @@ def _row(name: str, kappa: Kappa) -> dict[str, Any]:
         "n": kappa.n,
         "reason": kappa.reason,
     }
-
-
-def _between(interval: Interval) -> str:
-    if interval.low is None or interval.high is None:
-        return "—"
-    return f"[{interval.low:.4f}, {interval.high:.4f}]"
 
 
 def claim_rows(run: StoredRun) -> list[ClaimRow]:
@@ -191,11 +170,11 @@ def claim_key(question: str, claim: str, passages: Sequence[str]) -> str:
 
 
 def sampled(rows: Sequence[ClaimRow], answers: int, seed: int) -> list[ClaimRow]:
-    """The claims of some answers, drawn at random; answers stay whole."""
-    names = list(dict.fromkeys(row.query_id for row in rows))
+    """The claims of some answers in the order of the draw; answers stay whole."""
+    by_answer = _by_answer(rows)
+    names = list(by_answer)
     drawn = np.random.default_rng(seed).permutation(len(names))[:answers]
-    chosen = {names[at] for at in drawn.tolist()}
-    return [row for row in rows if row.query_id in chosen]
+    return [row for at in drawn.tolist() for row in by_answer[names[at]]]
 
 
 def judge_quality(run: StoredRun, grades: Mapping[str, Mapping[str, Support]]) -> JudgeQuality:
@@ -206,26 +185,29 @@ def judge_quality(run: StoredRun, grades: Mapping[str, Mapping[str, Support]]) -
     people = [_label(said[row.key] is Support.SUPPORTED) for row in graded]
     judge = [_label(row.claim.supported) for row in graded]
     kinds = sorted({row.query_type for row in graded if row.query_type})
-    answers: dict[str, list[ClaimRow]] = {}
-    for row in rows:
-        answers.setdefault(row.query_id, []).append(row)
-    whole = [part for part in answers.values() if all(row.key in said for row in part)]
-    others = [part for part in answers.values() if not all(row.key in said for row in part)]
+    answers = list(_by_answer(rows).values())
+    whole = [part for part in answers if all(row.key in grades for row in part)]
+    others = [part for part in answers if not all(row.key in grades for row in part)]
     return JudgeQuality(
         run_id=run.info.run_id,
         judge=str(run.info.config.get("judge", "")),
-        people=tuple(sorted({name for row in graded for name in grades[row.key]})),
+        people=tuple(sorted({name for row in rows for name in grades.get(row.key, {})})),
         kappa=cohen_kappa(people, judge, categories=LABELS),
         interval=kappa_by_cluster(
             people, judge, [row.query_id for row in graded], categories=LABELS
         ),
         by_type={kind: _kappa_of(graded, said, kind) for kind in kinds},
-        faithfulness=prediction_powered_mean(
-            [_share([said[row.key] is Support.SUPPORTED for row in part]) for part in whole],
-            [_share([row.claim.supported for row in part]) for part in whole],
-            [_share([row.claim.supported for row in part]) for part in others],
+        faithfulness=Joint(
+            "Faithfulness",
+            "answer",
+            prediction_powered_mean(
+                [_mean([_supporters(grades[row.key]) for row in part]) for part in whole],
+                [_mean([row.claim.supported for row in part]) for part in whole],
+                [_mean([row.claim.supported for row in part]) for part in others],
+            ),
         ),
         claims=len(graded),
+        begun=sum(any(row.key in grades for row in part) for part in others),
     )
 
 
@@ -279,5 +261,20 @@ def _label(supported: bool) -> str:
     return LABELS[0] if supported else LABELS[1]
 
 
-def _share(flags: Sequence[bool]) -> float:
-    return sum(flags) / len(flags)
+def _by_answer(rows: Sequence[ClaimRow]) -> dict[str, list[ClaimRow]]:
+    found: dict[str, list[ClaimRow]] = {}
+    for row in rows:
+        found.setdefault(row.query_id, []).append(row)
+    return found
+
+
+def _supporters(labels: Mapping[str, Support]) -> float:
+    """The share of people who find a claim supported: those who differ count half each.
+
+    Leaving out what people differ about would leave a sample of easy answers.
+    """
+    return _mean([label is Support.SUPPORTED for label in labels.values()])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -35,7 +35,15 @@ from assay.evidence.refusals import refuses
 from assay.hits.columns import columns_of, is_frame, is_labelled, is_series
 from assay.hits.live import ordered
 from assay.hits.numbers import is_whole, shown
-from assay.model.answers import Answer, NumberCheck, Passage, Usage, read_answer
+from assay.model.answers import (
+    COST_NAMES,
+    TOKEN_NAMES,
+    Answer,
+    NumberCheck,
+    Passage,
+    Usage,
+    read_answer,
+)
 from assay.model.document import Chunk
 from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
@@ -59,12 +67,6 @@ INNER = ("metadata", "meta", "payload", "_source")
 _MADE = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
 """UUIDs and hashes, as LangChain, LlamaIndex, Haystack and qdrant make them."""
 HELD = ("chunk", "node", "document")  # what a hit holds that has the id
-TOKEN_NAMES = {
-    "tokens": ("total_tokens", "tokens"),
-    "input_tokens": ("input_tokens", "prompt_tokens"),
-    "output_tokens": ("output_tokens", "completion_tokens"),
-}
-COST_NAMES = ("cost", "total_cost")
 USAGE_NAMES = ("usage", "usage_metadata")
 MADE_IDS = "answered with ids that a library made (UUIDs or hashes)"
 RANKED_BY_SCORE = "came as {id: score} with rising scores: ranked by score, the highest first"
@@ -126,7 +128,8 @@ def _answered(outcome: QueryOutcome, returned: Any, texts: Mapping[str, str]) ->
     known = frozenset(answer.citations).intersection(one.chunk_id for one in outcome.results)
     return replace(
         outcome,
-        answer=answer,
+        answer=replace(answer, usage=None),
+        usage=outcome.usage or answer.usage,
         known_citations=known,
         numbers=checked_numbers(answer, known, texts),
         passages=texts,

@@ -82,6 +82,15 @@ _ASKS_DOSE = rf"{_ASKS_HOW_MUCH}(?!.*{_NO_DOSE}).*(?:{_DOSE})"
 _IRRADIATED = r"\b(?:radiation|radiotherapy|irradiation|brachytherapy|c?gy|gr[ae]ys?)\b"
 
 
+_EVENT = re.compile(
+    r"\bhow many (?:of the )?(?:\w+ )?"
+    r"(?:adults|boys|children|girls|infants|men|participants|patients|people|subjects|women)\b"
+    r".*?\b(?:developed|experienced|had|reported|suffered(?: from)?)\s+"
+    r"(.+?)(?=\s+(?:after|during|in|on|under|when|while|with)\b|\W*$)",
+    re.IGNORECASE,
+)
+
+
 class Attribute(NamedTuple):
     """A fact, the questions that ask for it, and the sentences that state it."""
 
@@ -152,6 +161,20 @@ ATTRIBUTES = (
         rf"(?i:{_MOST}.{{0,80}}?{_AMOUNT}|{_AMOUNT}.{{0,40}}?\b(?:max\w*|(?:at|the) most)\b"
         rf"|\d\s*(?:{_GIVEN}\s*)?(?:to|-|\u2013)\s*{_AMOUNT})",
         "max maximum maximal",
+    ),
+    _attribute(
+        "what to do about a missed dose",
+        r"\b(?:miss(?:ed|ing)?|forg[eo]t\w*|skip(?:ped|ping)?)\b.*\b(?:doses?|tablets?|pills?|take)\b",
+        r"(?i:\b(?:miss|forg[eo]t|skip))",
+        "dose missed miss forgot forget forgotten skip take",
+    ),
+    _attribute(
+        "whether it works",
+        r"\A\W*(?:is|was|are|were|does|did|do)\b.*\b(?:effective|efficacious|work)\W*\Z"
+        r"|\A\W*how (?:effective|well does)\b",
+        r"(?i:\brespon[ds]|surviv|\bimprov|\breduc|\bprogression|remission|\befficac|superior"
+        r"|\beffective(?!\s+(?:\w+\s+)?(?:birth|contracepti|means|methods?)))",
+        "effective efficacious efficacy work",
     ),
     _attribute(
         "a half-life",
@@ -238,6 +261,12 @@ def attributes_asked(question: str) -> tuple[Attribute, ...]:
         found.append(Attribute(match[0], CALLED_BY_NAME, called))
     found += map(_interval, _EVERY.finditer(question))
     return tuple(found)
+
+
+def event_asked(question: str) -> str:
+    """What a question asks of how many people had it: an adverse event, a response."""
+    match = _EVENT.search(question)
+    return match[1] if match else ""
 
 
 def states_all(text: str, attributes: tuple[Attribute, ...]) -> bool:

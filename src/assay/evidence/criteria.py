@@ -121,7 +121,7 @@ def side_at_start(chunk: Chunk, others: Sequence[Chunk] = ()) -> Side | None:
         if chunk.section_label == _SECTION and (not headings or headings[0] is Side.EXCLUSION):
             return Side.INCLUSION
         return None
-    before = _before(chunk, others)
+    before = chunk_before(chunk, others)
     if before is not None:
         return side_at_end(before, others)
     return Side.INCLUSION if headings[:1] == [Side.EXCLUSION] else None
@@ -154,8 +154,10 @@ def _begins_section(chunk: Chunk) -> bool:
     return not chunk.spans or chunk.spans[0][0] == 0 or (bool(heading) and first == heading)
 
 
-def _before(chunk: Chunk, others: Sequence[Chunk]) -> Chunk | None:
+def chunk_before(chunk: Chunk, others: Sequence[Chunk]) -> Chunk | None:
     """The chunk of the same section that ends last before this one begins."""
+    if not chunk.spans:
+        return None
     start = chunk.spans[0][0]
     earlier = [
         one

@@ -40,6 +40,7 @@ from assay.evidence.gather import (
     called_in,
     is_alias,
     is_called,
+    is_given_in,
     is_of_another,
     names_of_document,
     own_drugs,
@@ -166,15 +167,14 @@ def _judged(
     asked = things_asked(query, content.others) if content.is_plain else ()
     is_plain = content.is_plain
     strange = any(not content.others(word) for word in content.unknown)
+    known = (name for passage in best for name in called_in(passage.chunk))
+    names = [name for name in names_asked(query, known) if name.kind is not Kind.PEOPLE]
+    synonyms = _of_drugs(synonyms, names)
     if meant := _says_most(synonyms, best):  # which is what the words of the query mean
         content = NO_CONTENT
     if lacking := _lacking(content, sure):
         reason = f"nothing here is about {' or '.join(lacking)}"
-        if content.meant:
-            reason = f"no document has {', '.join(lacking)}: did you mean “{content.meant}”?"
-        return Judged(_below(sure), reason, lacking)
-    known = (name for passage in best for name in called_in(passage.chunk))
-    names = [name for name in names_asked(query, known) if name.kind is not Kind.PEOPLE]
+        return Judged(_below(sure), _or_meant(reason, content), lacking)
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
     called = [name for name in names if _is_called(name, best)]
     met = (n for n in names if _is_met(n, serving) or _was_given(query, n, best))
@@ -191,13 +191,27 @@ def _judged(
     if missing and not any(map(index.is_called, missing)):
         return _without(missing, index.with_words(best), sure)
     if apart := why_apart(asked, sure, best, index):
-        return Judged(_below(sure), apart)
+        return Judged(_below(sure), _or_meant(apart, content))
     if mentioned := only_mentioned(query, asked, best, index, intents):
         return Judged(_below(sure), only_mentioned=mentioned)
     by_words = index.with_words(best)
     # of "this OR that", one of the words is enough
     has_words = has_all(query, by_words) if is_plain else read.covered > 0.0
     return _judged_by_words(content, sure, by_words, has_words=has_words or read.covered == 1.0)
+
+
+def _or_meant(reason: str, content: Content) -> str:
+    """Why there is nothing, or what may be meant by words that no document has."""
+    misspelt = ", ".join(word for word, other in content.unknown.items() if other)
+    return f"no document has {misspelt}: did you mean “{content.meant}”?" if misspelt else reason
+
+
+def _of_drugs(synonyms: Sequence[str], names: Sequence[Name]) -> Sequence[str]:
+    """The synonyms of the drugs in a query, where it names any: no other word stands for these."""
+    drugs = [name for name in names if name.kind is Kind.DRUG]
+    return (
+        [one for one in synonyms if any(name.is_in(one) for name in drugs)] if drugs else synonyms
+    )
 
 
 def _without(missing: Sequence[Name], passages: Sequence[Passage], sure: float) -> Judged:
@@ -313,7 +327,10 @@ def _serving(passages: Sequence[Passage], intents: Collection[str]) -> Sequence[
 
 
 def _is_called(name: Name, passages: Sequence[Passage]) -> bool:
-    return any(is_called(name, one.chunk) or is_alias(name, one.chunk) for one in passages)
+    return any(
+        is_called(name, one.chunk) or is_alias(name, one.chunk) or is_given_in(name, one.chunk)
+        for one in passages
+    )
 
 
 def _was_given(query: str, name: Name, passages: Sequence[Passage]) -> bool:
@@ -339,8 +356,8 @@ def _says_most(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
 
 
 def _most(words: Collection[str]) -> int:
-    """All words of a long name but a quarter, and all but one of a short one."""
-    return max(1, len(words) - 1) if len(words) <= SHORT else math.ceil(MOST * len(words))
+    """All words of a long name but a quarter, and two of three; of two words, one says little."""
+    return min(len(words), 2) if len(words) <= SHORT else math.ceil(MOST * len(words))
 
 
 def _together(words: frozenset[str], text: str) -> bool:

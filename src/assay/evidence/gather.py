@@ -30,7 +30,7 @@ from assay.evidence.criteria import sides_asked, without_exclusions
 from assay.evidence.kinds import Kind as Opposite
 from assay.evidence.kinds import opposites_asked
 from assay.evidence.population import is_of_other_sex, without_groups
-from assay.evidence.terms import Term, lacking, subject_terms
+from assay.evidence.terms import Term, is_sort, lacking, subject_terms
 from assay.model.answers import Passage
 from assay.model.document import Chunk, SpeakerRole
 from assay.model.sections import section_of
@@ -72,9 +72,17 @@ _IN_BRACKETS = re.compile(
     r"\(([^\W\d_][\w-]{3,}(?: [^\W\d_]{3,})?)[®™]?\)"
 )  # a name, and one or two words
 _SHORT_NAME = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")  # S-1
-_NOT_TREATED = frozenset(
-    ("adverse_events", "boxed_warning", "contraindications", "drug_interactions", "warnings")
-)
+_TREATED = frozenset(
+    (
+        "",
+        "clinical_studies",
+        "dosage",
+        "dosage_forms",
+        "indications",
+        "other",
+        "specific_populations",
+    )
+)  # sections of a label that say for what and whom a dose is
 _METHODS = frozenset(("interventions", "methods"))
 _SENTENCES = re.compile(r"\n|(?<=[.;])\s")
 _ASKS_WHAT_WAS = re.compile(r"\b(?:did|gave|got|had|received|took|was|were)\b", re.IGNORECASE)
@@ -260,7 +268,7 @@ def _asked_of_all(question: str) -> str:
 def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], tuple[str, ...]]:
     """What says which subject a passage has: a dose is not for what keeps patients out.
 
-    Nor is it for what a label warns of.
+    Nor is it for what a label only speaks of, and neither treats nor gives a dose for.
     """
     if DOSE not in attributes_asked(question):
         return own_texts
@@ -268,7 +276,7 @@ def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], t
     is_for = _CONDITION.search(question) is not None
 
     def texts(chunk: Chunk) -> tuple[str, ...]:
-        if is_for and own_drugs(chunk) and section_of(chunk.section_label) in _NOT_TREATED:
+        if is_for and own_drugs(chunk) and section_of(chunk.section_label) not in _TREATED:
             return own_texts(chunk)[1:]
         return without_exclusions(chunk, others), *own_texts(chunk)[1:]
 
@@ -338,7 +346,7 @@ def _specific(
     known = {word for name in names for word in name.words}
     found: list[Name] = []
     for word in dict.fromkeys(_WORD.findall(question)):
-        if len(word) < _LONG_WORD or folded(word) in LIGHT or base(word) in known:
+        if len(word) < _LONG_WORD or folded(word) in LIGHT or base(word) in known or is_sort(word):
             continue
         name = Name(Kind.NAME, word, (base(word),))
         called = [name.is_in(names_of_document(passage.chunk)) for passage in passages]
@@ -448,12 +456,12 @@ def _aliases(names: Sequence[Name], passages: Sequence[Passage]) -> dict[str, se
     found: dict[str, set[Name]] = {}
     for name in names:
         for passage in passages:
-            if is_alias(name, passage.chunk) or _is_given_in(name, passage.chunk):
+            if is_alias(name, passage.chunk) or is_given_in(name, passage.chunk):
                 found.setdefault(passage.chunk.doc_id, set()).add(name)
     return found
 
 
-def _is_given_in(name: Name, chunk: Chunk) -> bool:
+def is_given_in(name: Name, chunk: Chunk) -> bool:
     """Whether a drug is given in a trial whose title names none: its arms say what it is about."""
     return (
         name.kind is Kind.DRUG

@@ -303,7 +303,7 @@ def designated(words: Sequence[str], at: int) -> Kind | None:
     after = folded(words[at + 2]) if at + 2 < len(words) else ""
     if not head.isalpha() or len(head) < 4 or head in _NO_HEADS or after in MEASURED:
         return None
-    if head.endswith("ly"):  # approximately 50
+    if head.endswith("ly") or head in STOP_WORDS:  # approximately 50, should I
         return None
     number = _number(mark)
     forms = {mark}

@@ -36,24 +36,24 @@ _ASKING_TEXT = """
 above administer administered administration ago aim aims amount amounts analysis ask asked atc
 avoid baseline begin below benefit benefits best bolus capsule capsules cause caused causes
 characteristics choice clinical code codes compare conclusion conclusions condition conditions
-confidence consent contain contained contains course cure daily data date define defined definition
-describe described design diagnosis disease divided document done duration effective effectiveness
-efficacy eligibility eligible endpoint endpoints enrolled enrollment estimate every exclude excluded
-exclusion experience experienced explain finding findings first frequency frequently guideline
-guidelines half hazard hear hypothesis icd important improve improved incidence include included
-includes inclusion increase increased indicate information initial injection interval intervention
-interventions involved know known large last length life line list listed loading maintenance man
-manage management max maximal mean means measure measured median mention mentioned method methods
-min minimal monitor monitored monitoring monthly name names need needed needs objective observed
-occur occurred occurs odds outcome outcomes paper period phase pill pills point points posology
-possible prescribe prescribed prescribing present prevalence prevent primary program proportion
-protocol purpose question randomised randomized range ratio reason reasons recommend recommendation
-recommendations recruited reduce reduction regimen regimens relative report reporting require
-required requirements risk risks route safe safety schedule second secondary section see seen
-serious severe severity show showed shown shows sign significant signs single size specific standard
-state stated stop stopped strategy summary symptom symptoms syndrome table tables tablet tablets
-target targets test tested tests therapies toxicities toxicity twice typical value values weekly
-woman work works write yearly
+confidence consent contain contained contains course cure cutoff daily data date define defined
+definition describe described design diagnosis disease divided document done duration effective
+effectiveness efficacy eligibility eligible endpoint endpoints enrolled enrollment estimate every
+exclude excluded exclusion experience experienced explain finding findings first frequency
+frequently guideline guidelines half hazard hear hypothesis icd important improve improved incidence
+include included includes inclusion increase increased indicate information initial injection
+interval intervention interventions involved know known large last length life line list listed
+loading maintenance man manage management max maximal mean means measure measured median mention
+mentioned method methods min minimal monitor monitored monitoring monthly name names need needed
+needs objective observed occur occurred occurs odds outcome outcomes paper period phase pill pills
+point points posology possible prescribe prescribed prescribing present prevalence prevent primary
+program proportion protocol purpose question randomised randomized range ratio reason reasons
+recommend recommendation recommendations recruited reduce reduction regimen regimens relative report
+reporting require required requirements risk risks route safe safety schedule second secondary
+section see seen serious severe severity show showed shown shows sign significant signs single size
+specific standard state stated stop stopped strategy summary symptom symptoms syndrome table tables
+tablet tablets target targets test tested tests therapies threshold thresholds toxicities toxicity
+twice typical value values weekly woman work works write yearly
 """
 _ASKING = frozenset(base(word) for word in _ASKING_TEXT.split()) | OF_SECTIONS
 _PREPOSITIONS = frozenset(("about", "against", "for", "in", "of", "on", "with"))
@@ -106,7 +106,8 @@ _SORTS_TEXT = """
 adenocarcinoma adenoma cancer carcinoma malignancy metastases neoplasm sarcoma tumor,
 condition disease disorder syndrome, failure impairment insufficiency, infection, injury trauma,
 ulcer ulceration, deficiency, transplant transplantation graft, surgery operation,
-poisoning toxicity intoxication, stones calculi, vaccine vaccination, tunnel
+poisoning toxicity intoxication, stones calculi, vaccine vaccination, tunnel,
+antagonist blocker inhibitor
 """
 _SORTS = {
     form: frozenset(map(base, line.split()))
@@ -175,11 +176,12 @@ class Term:
         asked = american(folded(self.text))
         if self.words != {base(asked)} or not self.text[1:].islower():
             return self.is_in(text)
+        others = tuple(phrase for phrase in self.phrases if phrase not in self.words)
         return any(
             _differ_in(asked, american(word), _INFLECTIONS)
             for word in _PART.findall(_plain(text))
             if base(word) in self.words
-        ) or replace(self, words=frozenset()).is_in(text)
+        ) or replace(self, words=frozenset(), phrases=others).is_in(text)
 
     def count(self, text: str) -> int:
         """How often a text has it, about: neighbouring words count by the rarest of them."""
@@ -298,6 +300,17 @@ def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
             places = range(at, of + 1)
             near = (ORGANS[base(words[of])], sort)
             yield places, Term(" ".join(words[one] for one in places), near=near)
+
+
+def is_class_of_drugs(unit: Term) -> bool:
+    """Whether what a query names is a class of drugs: TNF blockers."""
+    return bool(unit.near) and unit.near[-1] == _SORTS["inhibitor"]
+
+
+def is_sort(word: str) -> bool:
+    """Whether a word only says what sort of a thing it is: cancer, infection, immunotherapy."""
+    plain = american(folded(word))
+    return plain in _SORTS or plain.endswith(("therapy", "therapies"))
 
 
 def _organ_after(words: Sequence[str], at: int) -> int:

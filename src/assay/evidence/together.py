@@ -120,7 +120,7 @@ def why_apart(
     """Why no passage has all that is asked, in words; "" where one has."""
     if not asked or _has_product(asked, best):
         return ""
-    if len(asked) == 1 and sure < ENOUGH:
+    if len(asked) == 1 and (sure < ENOUGH or asked[0].is_specific):
         return _not_written(asked[0], best, index)
     if _having(asked, best):
         return ""
@@ -148,7 +148,7 @@ def _is_of_another_kind(asked: Term, passages: Sequence[Passage]) -> bool:
 
 
 def _not_written(asked: Term, best: Sequence[Passage], index: Index) -> str:
-    """Whether little speaks for the passages, and they only have words with the same stem."""
+    """Whether passages have only other words with the stem of what is asked."""
     every = index.every(best)
     there = any(asked.is_written_in(text) for one in every for text in own_texts(one.chunk))
     return "" if there else f"nothing here is about {asked.text}"

@@ -14,14 +14,22 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import JSONResponse
 
-from assay.app.jobs import Job, JobState
+from assay import limits
+from assay.app.evaluation import EvaluationRequest, check_search, refuse_other_judges
+from assay.app.jobs import EVALUATION, Job, JobState
+from assay.app.search import options_of_caller
+from assay.errors import LimitError
+from assay.http.edge.auth import Caller
 from assay.http.edge.problems import ProblemError
 from assay.http.routing import answers
 from assay.http.service import Service
+from assay.http.wire.statistics import MOST_OF_JOB, check_drawn
 from assay.model.codec import encode
 from assay.model.run_ids import new_job_id
 
 SYNC_SECONDS = 20.0
+READING = frozenset({EVALUATION})
+"""The kinds of jobs that the scope evaluate may stop and resume."""
 ACCEPTED = answers(Job, 202)
 """The documentation of an answer that says where to look."""
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
@@ -35,6 +43,47 @@ def idempotency_key(headers: Mapping[str, str]) -> str | None:
             400, "bad_idempotency_key", "the Idempotency-Key must be up to 128 visible characters"
         )
     return key
+
+
+def may_change(caller: Caller, job: Job) -> bool:
+    """Whether the caller may cancel or resume a job: what could also have been started."""
+    return caller.may("evaluate" if job.kind in READING else "admin")
+
+
+def require_for(caller: Caller, job: Job) -> None:
+    """Refuse to cancel or resume what the caller could not have started."""
+    if not may_change(caller, job):
+        raise ProblemError(403, "forbidden", f"a job of kind {job.kind} needs the scope admin")
+
+
+async def enter_evaluation(
+    service: Service, wanted: EvaluationRequest, caller: Caller, key: str | None = None
+) -> Job:
+    """Enter an evaluation as a job, unless it could only fail or asks for too much."""
+    workspace = service.workspace
+    options_of_caller(workspace.settings, wanted.options)
+    refuse_other_judges(workspace.settings, wanted)
+    assert wanted.test_set is not None
+    count = len(wanted.test_set.queries)
+    if count > limits.MAX_UPLOAD_QUERIES:
+        raise LimitError(
+            f"{count:,} queries; at most {limits.MAX_UPLOAD_QUERIES:,} are allowed",
+            hint="evaluate parts of the test set, or use the command line",
+        )
+    drawn = wanted.drawn_as(workspace.settings)
+    check_drawn(count * drawn.measure_count, drawn.resamples or 0, MOST_OF_JOB)
+    await service.searcher()  # refused at once if nothing can be searched
+    await service.work(lambda: check_search(workspace, wanted))
+    if (run_id := wanted.run_id) is not None:
+        await service.work(lambda: workspace.runs.check_new_id(run_id))
+    return await service.work(
+        lambda: service.jobs.submit_evaluation(
+            wanted.run_id or new_job_id("evaluation"),
+            wanted,
+            owner=caller.name,
+            idempotency_key=key,
+        )
+    )
 
 
 async def as_job(

@@ -30,6 +30,33 @@ def coded(text: str) -> Markup:
     return Markup("").join([*parts, escape(text[end:])])
 
 
+_COMMANDS = (
+    ("assay eval list", "/runs", "Runs"),
+    ("assay eval run", "/evaluate", "Evaluate"),
+    ("assay testset list", "/testsets", "Test sets"),
+    ("assay testset rounds", "/annotate", "Annotate"),
+    ("assay keys", "/keys", "Keys"),
+    ("assay corpus list", "/documents", "Documents"),
+)
+"""Commands that hints name, and the page that does the same."""
+
+
+def for_a_browser(hint: str) -> Markup:
+    """A hint, with a link to the page that does what a command in it does."""
+    shown = coded(hint)
+    for command, link, label in _COMMANDS:
+        if command in hint:
+            return shown + Markup(' (here: <a href="{}">{}</a>)').format(link, label)
+    return shown
+
+
+def in_a_sentence(text: str) -> str:
+    """A message as a sentence: a capital, unless it begins with a name, and a full stop."""
+    first = text.split(" ", 1)[0]
+    begun = f"{text[:1].upper()}{text[1:]}" if first.isalpha() and first.islower() else text
+    return begun if begun.endswith((".", "?", "!")) else f"{begun}."
+
+
 @cache
 def environment() -> Environment:
     """The templates of the service; those of reports are under ``report/``."""
@@ -47,6 +74,8 @@ def environment() -> Environment:
     )
     made.filters |= FILTERS
     made.filters["coded"] = coded
+    made.filters["for_a_browser"] = for_a_browser
+    made.filters["in_a_sentence"] = in_a_sentence
     return made
 
 

@@ -61,6 +61,14 @@ def reads(names: Collection[str]) -> bool:
     return bool(known & _plain(ID_NAMES) and known & _plain(TEXT_NAMES))
 
 
+def is_document(row: Row, columns: Columns) -> bool:
+    """Is a row one that ``arranged`` could read: with a text, or the fields that were named?"""
+    row = _unwrapped(row)
+    if any(named in row for named in (columns.id, *columns.text)):
+        return True
+    return reads(row) or bool({"text", "sections", "page_content", "chunk_id"} & row.keys())
+
+
 def arranged(
     row: Row, columns: Columns, location: FileLocation, watch: Watch, *, in_table: bool = False
 ) -> Row:

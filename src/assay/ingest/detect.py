@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from assay.errors import FormatError
 from assay.ingest import (
     archives,
     beir,
-    columns,
     ctgov_xml,
+    fhir_xml,
     medline,
     medline_text,
     pages,
@@ -21,10 +23,22 @@ from assay.ingest import (
     text,
     word,
 )
+from assay.ingest.columns import is_document, reads
 from assay.ingest.files import absent, head
 from assay.ingest.folders import suffix
+from assay.ingest.json_rows import wrapped_rows
 from assay.ingest.readers import READERS
+from assay.ingest.watch import Columns
 
+_OLE = b"\xd0\xcf\x11\xe0"
+SAVE_AS = {
+    **dict.fromkeys((".doc", ".odt", ".rtf"), "save it as .docx, without a password"),
+    **dict.fromkeys((".xls", ".xlsx", ".xlsm", ".ods"), "save the sheet as CSV"),
+    **dict.fromkeys((".ppt", ".pptx", ".odp"), "save it as PDF"),
+    **dict.fromkeys((".epub", ".mhtml", ".mht"), "save it as HTML"),
+}
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _OBJECTS = re.compile(rb"\{|\[\s*\{")
 _BY_SUFFIX = {  # formats that the first bytes do not tell, or whose name is sure
@@ -34,7 +48,7 @@ _BY_SUFFIX = {  # formats that the first bytes do not tell, or whose name is sur
 }
 _MARKS = ((b"WEBVTT", "transcript"), (pdf.MAGIC, "pdf"), (tabular.PARQUET_MAGIC, "table"),
           (medline_text.MAGIC, "medline"))  # fmt: skip
-_OF_MARKUP = ("jats", "medline", "ctgov", "spl", "html")
+_OF_MARKUP = ("jats", "medline", "ctgov", "fhir", "spl", "html")
 _FORMATS = {
     "protocolSection": "ctgov",
     "resourceType": "fhir",
@@ -47,6 +61,8 @@ _FORMATS = {
     "sections": "jsonl",
     "table_html": "jsonl",
 }
+_DECODER = json.JSONDecoder()
+_ROW_STARTS = (re.compile(r"\[?\s*\{"), re.compile(r"\{[^\[\]{}]*\[\s*\{"))
 _KEY = re.compile(rb'"(%s)"\s*:' % "|".join(_FORMATS).encode())
 
 
@@ -58,16 +74,29 @@ def detect(path: str | os.PathLike[str], *, rows: bool = False) -> str:
     file = Path(path)
     if not file.is_file():
         raise absent(file)
-    name = format_of(file, rows=rows)
-    if name is None:
-        start = _start(file)
-        known = _OF_MARKUP if start.startswith(b"<") else READERS
-        prose = _is_prose(file, start)
-        hint = f"name it: {', '.join(name for name in known if prose or name != 'text')}"
-        if _OBJECTS.match(start):
-            hint = "if these are documents, --id-field and --text-field name their fields"
-        raise FormatError("not a known corpus format", source=str(file), hint=hint)
-    return name
+    advice = SAVE_AS.get(suffix(file))
+    if advice is None and (name := format_of(file, rows=rows)) is not None:
+        return name
+    what, hint = ("this kind of file is not read", advice) if advice else _advice(file)
+    raise FormatError(what, source=str(file), hint=hint)
+
+
+def _advice(file: Path) -> tuple[str, str]:
+    """What is wrong with a file of no known format, and what to do."""
+    start = _start(file)
+    if not start:
+        return "an empty file", "fetch or export it again"
+    if start.startswith(_OLE):
+        return "a file of Office before 2007, or with a password", SAVE_AS[".doc"]
+    if suffix(file) in pdf.SUFFIXES:
+        return "not a PDF, which begins with %PDF-", "fetch it again: is it an error page?"
+    if _OBJECTS.match(start):
+        named = "if these are documents, --id-field and --text-field name their fields"
+        return "not a known corpus format", named
+    known = _OF_MARKUP if start.startswith(b"<") else READERS
+    prose = _is_prose(file, start)
+    listed = ", ".join(name for name in known if prose or name != "text")
+    return "not a known corpus format", f"name it: {listed}"
 
 
 def format_of(path: Path, *, rows: bool = False) -> str | None:
@@ -80,7 +109,11 @@ def format_of(path: Path, *, rows: bool = False) -> str | None:
     if marked := next((name for mark, name in _MARKS if start.startswith(mark)), None):
         return marked
     found = None
-    if start.startswith(b"<"):
+    if suffix(path) in pdf.SUFFIXES:
+        found = "pdf" if pdf.MAGIC in start[:1024] else None  # never an error page of that name
+    elif suffix(path) in pages.SUFFIXES and _is_markup(start):
+        found = "html"  # a page may begin with <article>, as JATS does, or with no <html>
+    elif start.startswith(b"<"):
         found = _of_xml(start)
     elif _OBJECTS.match(start):
         found = _of_json(start) or ("jsonl" if rows else None)
@@ -102,7 +135,12 @@ def _start(path: Path) -> bytes:
     return head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
 
 
+def _is_markup(start: bytes) -> bool:
+    return b"<" in start and (b"\0" not in start or start.startswith(_UTF16))
+
+
 def _of_xml(start: bytes) -> str | None:
+    start = _COMMENT.sub(b"", start).lstrip()
     found = _ROOT.search(start)
     root = found[1] if found else b""
     if root.lower() == pages.ROOT.encode() or start[:14].lower() == b"<!doctype html":
@@ -111,6 +149,8 @@ def _of_xml(start: bytes) -> str | None:
         return "medline"
     if root == ctgov_xml.ROOT.encode():
         return "ctgov"
+    if found and fhir_xml.NAMESPACE in start[found.start() :].partition(b">")[0]:
+        return "fhir"
     if root in {b"article", b"pmc-articleset"} or b"<article " in start:
         return "jats"
     return "spl" if root == b"document" and b"urn:hl7-org:v3" in start else None
@@ -118,17 +158,25 @@ def _of_xml(start: bytes) -> str | None:
 
 def _of_json(start: bytes) -> str | None:
     """The format by the keys of the first object, as far as it was read."""
-    try:
-        row = json.loads(start.partition(b"\n")[0])
-        keys = set(row) if isinstance(row, dict) else set()
-    except (ValueError, RecursionError):
-        keys = {key.decode() for key in _KEY.findall(start)}
-    if columns.reads(keys):
-        return next((name for key, name in _FORMATS.items() if key in keys), "jsonl")
-    return next((name for key, name in _FORMATS.items() if key in keys), _of_wrapped(start))
+    row = _first_row(start)
+    keys = set(row) or {key.decode() for key in _KEY.findall(start)}
+    found = next((name for key, name in _FORMATS.items() if key in keys), None)
+    if found or reads(keys):
+        return found or "jsonl"
+    inner = {key.decode() for key in _KEY.findall(start)}
+    return next((name for key, name in _FORMATS.items() if key in inner), None)
 
 
-def _of_wrapped(start: bytes) -> str | None:
-    """The format by any telling key, for arrays and pages of results."""
-    keys = {key.decode() for key in _KEY.findall(start)}
-    return next((name for key, name in _FORMATS.items() if key in keys), None)
+def _first_row(start: bytes) -> dict[str, Any]:
+    """The first object; of those that an object wraps, where it says no more itself."""
+    text = start.decode(errors="replace")
+    for found in filter(None, (begins.match(text) for begins in _ROW_STARTS)):
+        try:
+            value, _ = _DECODER.raw_decode(text, found.end() - 1)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            known = value.keys() & _FORMATS.keys()
+            rows = [] if known else wrapped_rows(value, partial(is_document, columns=Columns()))
+            return rows[0] if rows else value
+    return {}

@@ -1,10 +1,11 @@
 """What texts does a FHIR bundle hold, resource by resource?
 
-Reads a ``Bundle``, a single resource, or resources line by line (bulk exports). Documents of people
-are read (compositions with their sections, attachments of text, reports, notes); so are conditions,
-allergies, procedures, answers and medication with the words that name them. Each resource is a
-document of its own; one that is refuted, stopped or entered in error says so. Resources that hold
-no text (patients, encounters, claims) and attachments of other kinds are counted in a note.
+Reads a ``Bundle``, a single resource, or resources line by line (bulk exports); XML as JSON says it
+(``fhir_xml.py``). Documents of people are read (compositions with their sections, attachments of
+text, reports, notes); so are conditions, allergies, procedures, answers and medication with the
+words that name them. Each resource is a document of its own; one that is refuted, stopped or
+entered in error says so. Resources that hold no text (patients, encounters, claims) and attachments
+of other kinds are counted in a note.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Any
 
 from assay.ingest.compose import Composer, tidy
 from assay.ingest.facts import distinct, facts, year_of
+from assay.ingest.fhir_xml import KEY, xml_resource
+from assay.ingest.files import head
 from assay.ingest.folders import corpus_files
 from assay.ingest.json_rows import Row, file_rows
 from assay.ingest.pages import READING, parse_page
@@ -31,8 +34,7 @@ from assay.ingest.xml_input import plain
 from assay.model.document import Document, MetadataValue
 from assay.model.sections import label_of
 
-SUFFIXES = frozenset({".json", ".ndjson", ".jsonl"})
-KEY = "resourceType"
+SUFFIXES = frozenset({".json", ".ndjson", ".jsonl", ".xml"})
 CODES = ("code", "vaccineCode", "medicationCodeableConcept", "type")
 DATES = (
     "date", "authoredOn", "effectiveDateTime", "recordedDate", "onsetDateTime", "performedDateTime",
@@ -62,13 +64,13 @@ _ID = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def read_fhir(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
-    """The resources of a file, or of every JSON file in a folder."""
+    """The resources of a file, or of every file in a folder."""
     medicines: dict[str, str] = {}  # names by reference; Medication.ndjson comes before its users
     for file in corpus_files(path, SUFFIXES, watch):
         silent: Counter[str] = Counter()
         unread: Counter[str] = Counter()
         with watch.passing():
-            for location, row in file_rows(file, watch, "resources"):
+            for location, row in _rows(file, watch):
                 resources = list(_resources(row, location))
                 medicines |= _medicines(resources, location)
                 for resource, address in resources:
@@ -86,6 +88,13 @@ def read_fhir(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
             if found:
                 counts = ", ".join(f"{count:,} {kind:.40}" for kind, count in found.most_common(8))
                 watch.note(f"{file}: {what}, left out: {counts}")
+
+
+def _rows(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
+    if head(file).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+        yield FileLocation(str(file)), xml_resource(file, watch)
+    else:
+        yield from file_rows(file, watch, "resources")
 
 
 def _resources(row: Row, location: FileLocation, address: str = "") -> Iterator[tuple[Row, str]]:
@@ -263,7 +272,7 @@ def _dose(dose: Record) -> str:
         every = unit if period in {"", "1", "1.0"} else f"{period} {unit}s"
         times = repeat.text("frequency")
         often = f"{times} time{'' if times == '1' else 's'} every {every}"
-    needed = "as needed" if dose.value("asNeededBoolean") is True else ""
+    needed = "as needed" if dose.text("asNeededBoolean") == "true" else ""
     return ", ".join(filter(None, (*amounts, often, _concept(dose.record("route")), needed)))
 
 
@@ -336,7 +345,7 @@ def _attachments(record: Record) -> Iterator[Record]:
 
 
 def _identity(record: Record) -> str:
-    return next((one.text("value") for one in record.records("identifier")), "")
+    return next((one.text("value") for one in _objects(record, "identifier")), "")
 
 
 def _metadata(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
@@ -89,14 +89,21 @@ def line_rows(path: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
                 yield location, _row(_line_value(line, location), location)
 
 
-def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[FileLocation, Row]]:
-    """The objects of any JSON file: lines, one object, an array, or ``{wrapper: array}``."""
+def file_rows(
+    path: Path, watch: Watch, wrapper: str, *, is_row: Callable[[Row], bool] | None = None
+) -> Iterator[tuple[FileLocation, Row]]:
+    """The objects of any JSON file: lines, one object, an array, or ``{wrapper: array}``.
+
+    With ``is_row`` the array may have any name, where it is the only one of such objects.
+    """
     if is_lines(path):
         yield from line_rows(path, watch)
         return
     value = parse(whole(path, watch, limits.MAX_CORPUS_JSON_BYTES), FileLocation(str(path), 1))
     if isinstance(value, dict) and isinstance(value.get(wrapper), list) and len(value) <= 3:
         value = value[wrapper]  # a page of results: the array, a token and a count
+    elif isinstance(value, dict) and is_row is not None:
+        value = wrapped_rows(value, is_row) or value
     if not isinstance(value, list):
         yield FileLocation(str(path), 1), _row(value, FileLocation(str(path), 1))
         return
@@ -106,6 +113,13 @@ def file_rows(path: Path, watch: Watch, wrapper: str) -> Iterator[tuple[FileLoca
         )  # positions in the array say more here than lines
         with watch.passing():
             yield location, _row(row, location)
+
+
+def wrapped_rows(value: Row, is_row: Callable[[Row], bool]) -> list[Row]:
+    """The rows that an object wraps, if it is none itself and has one array of them."""
+    lists = [one for one in value.values() if isinstance(one, list) and one]
+    found = [one for one in lists if isinstance(one[0], dict) and is_row(one[0])]
+    return found[0] if len(found) == 1 and not is_row(value) else []
 
 
 def is_lines(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """What documents, or ready-made chunks, does a JSON-lines file hold?
 
-Files with other suffixes may also hold one object, an array, or ``{"documents": [...]}``.
+Files with other suffixes may also hold one object, an array, or an object with an array of
+documents under any name, as a page of results.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from assay.ingest.columns import arranged
+from assay.ingest.columns import arranged, is_document
 from assay.ingest.documents import document_entry
 from assay.ingest.folders import corpus_files, suffix
 from assay.ingest.json_rows import file_rows, line_rows
@@ -29,7 +30,11 @@ def read_jsonl(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
 
 def _entries(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
     lines = suffix(file) in SUFFIXES
-    rows = line_rows(file, watch) if lines else file_rows(file, watch, "documents")
+    rows = (
+        line_rows(file, watch)
+        if lines
+        else file_rows(file, watch, "documents", is_row=lambda row: is_document(row, watch.columns))
+    )
     first = next(rows, None)
     if first is None:
         watch.left_out(f"{file}: empty", file)

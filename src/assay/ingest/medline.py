@@ -29,7 +29,8 @@ from assay.model.values import iso_date
 SUFFIXES = frozenset({".xml"}) | medline_text.SUFFIXES
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 DELETED = ("DeleteCitation", "DeleteDocument")
-ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", *RECORDS})
+OLDER, OLDER_RECORD = "MedlineCitationSet", "MedlineCitation"  # files of before 2016
+ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", OLDER, *RECORDS})
 READING = ElementRules()
 _SEASON = re.compile(r"([12]\d{3})(?:[ -]([A-Za-z]{3}))?")  # "2000 Nov-Dec", "1998-1999"
 
@@ -47,7 +48,8 @@ def read_medline(path: Path, watch: Watch) -> Iterator[ParsedDocument]:
 
 def _of_xml(file: Path, watch: Watch, newest: dict[str, int]) -> Iterator[ParsedDocument]:
     empty = True
-    for element in stream_xml(file, watch, (*RECORDS, *DELETED)):
+    records = (OLDER_RECORD,) if f"<{OLDER}".encode() in head(file, 4096) else RECORDS
+    for element in stream_xml(file, watch, (*records, *DELETED)):
         empty = False
         if element.tag in DELETED:
             for pmid in children(element, "PMID"):
@@ -73,7 +75,7 @@ def _of_xml(file: Path, watch: Watch, newest: dict[str, int]) -> Iterator[Parsed
 
 def _citation(record: Element, location: FileLocation) -> Document:
     """One record: of an article, or of a book or its chapter."""
-    citation = record.find("MedlineCitation")
+    citation = record if record.tag == OLDER_RECORD else record.find(OLDER_RECORD)
     citation = record.find("BookDocument") if citation is None else citation
     if citation is None:
         raise location.format_error(f"<{record.tag!s:.40}> without a citation")

@@ -115,12 +115,14 @@ def _encoding(data: bytes) -> str | None:
 
 
 def _main(page: Element) -> Element:
-    """The part that holds what the page is about; all of it where none is marked."""
+    """The part that is marked as the main one; all of it where that holds less than half."""
+    body = page.find("body")
+    whole = page if body is None else body
     marked = page.xpath("//main | //*[@role='main']") or page.xpath("//article")
     if isinstance(marked, list) and len(marked) == 1 and isinstance(marked[0], etree._Element):
-        return marked[0]
-    body = page.find("body")
-    return page if body is None else body
+        main, all_of_it = (len(plain(part, READING)) for part in (marked[0], whole))
+        return marked[0] if 2 * main >= all_of_it else whole
+    return whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay import limits
 from assay.errors import DuplicateError, FormatError, InputError, LimitError
-from assay.model.document import Chunk, Document, check_id
+from assay.model.document import Chunk, Document, check_doc_id
 
 _ROW = re.compile(r"\[\d+\]\Z")
 
@@ -44,7 +44,7 @@ class FileLocation:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         try:
-            checked = check_id(value, what)
+            checked = check_doc_id(value, what)
         except InputError as problem:
             raise self.format_error(problem.message, hint=problem.hint) from None
         if what == "doc_id" and len(checked) > limits.MAX_DOC_ID_CHARS:

@@ -2,7 +2,8 @@
 
 Larger lines and names of sections are headings; lines that come again at the edge of most pages are
 not text. Each section of a page is a section here, so that a chunk knows its page. Columns of a
-table are kept apart by bars. A scan without text holds nothing to read.
+table are kept apart by bars. What was filled into a form is read where it stands. A scan without
+text holds nothing to read.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from assay import extras, limits
 from assay.ingest.folders import corpus_files, id_of
 from assay.ingest.pages import PAGE, clean, page_entry
 from assay.ingest.parsed import FileLocation, ParsedDocument
+from assay.ingest.pdf_forms import fields_of, with_fields
 from assay.ingest.pdf_lines import Line, page_lines
 from assay.ingest.tables import JOIN
 from assay.ingest.watch import Watch
@@ -74,7 +76,11 @@ def _page(file: Path, location: FileLocation, watch: Watch) -> tuple[Element, st
             f"the PDF is damaged: {problem}", hint="fetch the file again"
         ) from None
     try:
-        pages = [Page(page.get_height(), page_lines(page)) for page in pdf]
+        pdf.init_forms()
+        pages = [
+            Page(page.get_height(), with_fields(page_lines(page), list(fields_of(pdf, page))))
+            for page in pdf
+        ]
         title = str(pdf.get_metadata_value("Title") or "")
     except pypdfium2.PdfiumError as problem:
         raise location.format_error(f"the PDF is damaged: {problem}") from None

@@ -3,15 +3,16 @@
 A PDF places characters; words, lines and raised digits are for the reader to see. Characters on one
 base line are a line, a wide gap in it stands between columns of a table, and smaller characters
 above it are raised: ``10⁶`` must not become 106. Rows of a table that lack a cell are set against
-the columns of the rows around them. Text that stands on its side is read along its own lines.
+the columns of the rows around them. Columns of prose that were drawn line by line are read one
+after the other. Text that stands on its side is read along its own lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ctypes import byref, c_double
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import pi
 from typing import Any, NamedTuple
 
@@ -24,6 +25,9 @@ LEVEL = 0.2  # of the size: how far characters of one line stray from its base l
 SMALLER = 0.85  # of the size: what is raised or lowered is at most this large
 HIGH = 0.9  # of the size: what is raised is no further up
 SPACE, GAP = 0.13, 1.0  # sizes between two words, and between two columns
+INDENT = 2.5  # sizes: how far the first line of a paragraph stands from the edge of its column
+FURTHEST = 3.5  # sizes from line to line within a column
+FEWEST_LINES, FEWEST_WORDS, FLOWING = 4, 3, 0.4  # of a column of prose; a share of its lines
 
 
 class Char(NamedTuple):
@@ -58,7 +62,66 @@ class Line:
 def page_lines(page: Any) -> list[Line]:
     """The lines of a page of pypdfium2, in the order in which they are written."""
     page.set_rotation(0)  # how a viewer turns the sheet says nothing about the order of lines
-    return in_columns(list(lines_of(_chars(page))))
+    return in_columns(list(unfolded(list(lines_of(_chars(page))))))
+
+
+def unfolded(lines: list[Line]) -> Iterator[Line]:
+    """The lines; columns of prose that stand side by side come one after the other."""
+    at = 0
+    while at < len(lines):
+        block = _side_by_side(lines, at)
+        columns = list(zip(*block, strict=True))
+        if len(block) >= FEWEST_LINES and all(map(_is_prose, columns)):
+            yield from (line for column in columns for line in column if line is not None)
+            at += len(block)
+        else:
+            yield lines[at]
+            at += 1
+
+
+def _side_by_side(lines: list[Line], at: int) -> list[list[Line | None]]:
+    """The lines from here on that keep to the columns of the first one, cell by cell."""
+    first = lines[at]
+    found: list[list[Line | None]] = []
+    base = first.base
+    for line in lines[at:] if len(first.cells) > 1 else ():
+        if base - line.base > FURTHEST * line.size:
+            break
+        base = line.base
+        texts = line.text.split(JOIN)
+        places = [_column(cell, first) for cell in line.cells]
+        if len(texts) != len(places) or None in places or len(set(places)) < len(places):
+            break
+        row: list[Line | None] = [None] * len(first.cells)
+        for place, text, cell in zip(places, texts, line.cells, strict=True):
+            assert place is not None
+            is_last = cell is line.cells[-1]
+            cut = line.cut if is_last else text.endswith("-")
+            words = text if is_last else text.removesuffix("-")
+            row[place] = Line(words, line.base, line.size, cut, line.turns, [cell])
+        found.append(row)
+    return found
+
+
+def _column(cell: tuple[float, float], first: Line) -> int | None:
+    """The column that a cell stands in; None where it begins elsewhere or reaches into the next."""
+    starts = [left for left, _ in first.cells]
+    slack = INDENT * first.size
+    for at, (start, end) in enumerate(zip(starts, [*starts[1:], float("inf")], strict=True)):
+        if abs(cell[0] - start) <= slack and cell[1] < end:
+            return at
+    return None
+
+
+def _is_prose(column: Sequence[Line | None]) -> bool:
+    """Do sentences run on from line to line? In the cells of a table they seldom do."""
+    texts = [line.text for line in column if line is not None]
+    words = sum(len(text.split()) for text in texts)
+    if len(texts) < FEWEST_LINES or words < FEWEST_WORDS * len(texts):
+        return False
+    pairs = list(pairwise(texts))
+    flowing = sum(after[:1].islower() and before[-1:] not in ".!?:;" for before, after in pairs)
+    return flowing >= FLOWING * len(pairs)
 
 
 def in_columns(lines: list[Line]) -> list[Line]:

@@ -17,12 +17,11 @@ from pathlib import Path
 
 from assay.errors import FormatError, InputError
 from assay.ingest import beir, text
-from assay.ingest.detect import detect, format_of
+from assay.ingest.detect import SAVE_AS, detect, format_of
 from assay.ingest.folders import suffix, walk
 from assay.ingest.readers import READERS, Reader, reader_named
 from assay.ingest.watch import Watch
 
-OFFICE = frozenset({".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"})
 ABOUT = re.compile(
     r"(?:readme|licen[cs]e|copying|notice|changelog|contributing)(?![a-z])"
     r"|(?:changes|sources?|authors|citation|manifest|security|about)(?:\.[a-z0-9]+)*\Z",
@@ -109,7 +108,7 @@ def _format(file: Path, watch: Watch) -> str | None:
 
     ``UNREADABLE`` for one that cannot be read and was reported.
     """
-    if suffix(file) in OFFICE:
+    if suffix(file) in SAVE_AS:
         return None
     with watch.passing():
         return format_of(file, rows=bool(watch.columns))

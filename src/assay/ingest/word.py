@@ -23,7 +23,7 @@ from assay.ingest.watch import Watch
 from assay.ingest.xml_input import children, parse_xml
 from assay.ingest.xml_tree import Element, etree
 
-SUFFIXES = frozenset({".docx"})
+SUFFIXES = frozenset({".docx", ".docm"})
 BODY, STYLES, CORE = "word/document.xml", "word/styles.xml", "docProps/core.xml"
 NOTES = {"footnoteReference": "word/footnotes.xml", "endnoteReference": "word/endnotes.xml"}
 SPACE = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
@@ -74,7 +74,8 @@ def _page(file: Path, location: FileLocation, watch: Watch) -> Element:
             body, styles, core = (_part(archive, name, location) for name in (BODY, STYLES, CORE))
             notes = {tag: _part(archive, name, location) for tag, name in NOTES.items()}
     except BROKEN as problem:
-        raise location.format_error(f"not a Word document: {problem}") from None
+        hint = "a document with a password is saved without it first"
+        raise location.format_error(f"not a Word document: {problem}", hint=hint) from None
     except OSError as problem:
         raise MissingFileError(f"{file} cannot be read: {problem.strerror}") from None
     if body is None or (content := body.find("body")) is None:

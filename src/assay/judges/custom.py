@@ -7,66 +7,30 @@ probability; of relevance a grade from 0 to 3.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
-from assay.errors import JudgeError
+from assay.errors import AssayError, JudgeError
 from assay.model.judges import BEST_GRADE, JudgeTask, Opinion, Support, TaskKind, graded
-from assay.time_limit import TimeLimit
+from assay.user_code import TimedFunction
 
 _HALF = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class CallableJudge:
-    """Calls a function for each task, and checks what it returns; a call gets ``seconds``.
+class CallableJudge(TimedFunction):
+    """Calls a function for each task, and checks what it returns."""
 
-    ``code`` identifies the function's code. Where nobody knows it, no two judges have the same
-    name, and nothing that one said is reused.
-    """
-
-    function: Callable[[str, str, str], Any]
-    label: str = ""
-    code: str | None = None
-    seconds: float = 60.0
-    _limit: TimeLimit = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "code", self.code or f"unknown-{secrets.token_hex(6)}")
-        object.__setattr__(self, "_limit", TimeLimit(self.seconds))
-
-    @property
-    def name(self) -> str:
-        """Identifies everything known to affect an opinion."""
-        return f"{self._called}(code={self.code})"
-
-    @property
-    def _called(self) -> str:
-        module = getattr(self.function, "__module__", "?")
-        return self.label or f"{module}:{getattr(self.function, '__qualname__', '?')}"
+    error: ClassVar[type[AssayError]] = JudgeError
+    takes: ClassVar[str] = "the kind of task, a text and a passage"
 
     def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
-        """The function's opinions, in order; its exceptions become an error that names it."""
+        """The function's opinions, in order."""
         for at, task in enumerate(tasks):
-            yield at, self._one(task)
-
-    def _one(self, task: JudgeTask) -> Opinion:
-        def call(resolve: Callable[[Any], Any]) -> Any:
-            return resolve(self.function(str(task.kind), task.text, task.passage))
-
-        try:
-            said = self._limit.call(call)
-        except (Exception, SystemExit) as problem:  # user code
-            raise JudgeError(
-                f"{self._called} failed: {type(problem).__name__}: {problem!s:.200}",
-                hint="it gets the kind of task, a text and a passage",
-            ) from problem
-        found = read_opinion(task.kind, said)
-        if found is None:
-            raise JudgeError(f"{self._called} returned {said!r:.80}", hint=_EXPECTED[task.kind])
-        return found
+            said = self.call(str(task.kind), task.text, task.passage)
+            found = read_opinion(task.kind, said)
+            if found is None:
+                raise JudgeError(f"{self.called} returned {said!r:.80}", hint=_EXPECTED[task.kind])
+            yield at, found
 
 
 _EXPECTED = {

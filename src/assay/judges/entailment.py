@@ -4,18 +4,18 @@ It reads both together and runs on the CPU. A model of this size reads over smal
 numbers, so rules have the last word on those: a claim with a number or a drug that the passage does
 not have, or that denies what it states, is not supported by it (``words.objection``).
 
-How well a passage answers a question is judged by its words, as ``words`` does, and each opinion
-says so. The reranker that ships is no better at it: it was trained to order passages, and tells the
-short answer to a question of CovidQA from that to another one no better than chance (AUROC .50,
-words .72).
+How well a passage answers a question is judged by the encoder (``meaning.py``). The reranker that
+ships is no better at it: it was trained to order passages, and tells the short answer to a question
+of CovidQA from that to another one no better than chance (AUROC .50, words .72).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from assay.judges.words import WordJudge, is_quoted, objection
+from assay.judges.meaning import MeaningJudge
+from assay.judges.words import RULES, is_quoted, objection
 from assay.model.judges import JudgeTask, Opinion, Support, TaskKind
 from assay.model.vectors import Entailment
 
@@ -26,21 +26,21 @@ _LABELS = (Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED)
 
 @dataclass(frozen=True, slots=True)
 class EntailmentJudge:
-    """The model with rules for numbers and drugs."""
+    """The model with rules for numbers, drugs and arms, and another one for relevance."""
 
     model: Entailment
-    words: WordJudge = field(default_factory=WordJudge)
+    relevance: MeaningJudge
 
     @property
     def name(self) -> str:
         """Identifies everything that changes an opinion."""
-        return f"{NAME}({self.model.model_id},{self.words.name})"
+        return f"{NAME}({self.model.model_id},rules={RULES},{self.relevance.name})"
 
     def judge(self, tasks: Sequence[JudgeTask]) -> Iterator[tuple[int, Opinion]]:
         """The opinions: those of relevance, then those of support."""
         support = [at for at, task in enumerate(tasks) if task.kind is TaskKind.SUPPORT]
         others = [at for at, task in enumerate(tasks) if task.kind is not TaskKind.SUPPORT]
-        for place, opinion in self.words.judge([tasks[at] for at in others]):
+        for place, opinion in self.relevance.judge([tasks[at] for at in others]):
             yield others[place], opinion
         for at in [at for at in support if is_quoted(tasks[at].text, tasks[at].passage)]:
             support.remove(at)

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from assay import limits
+from assay.chat import ChatModel
 from assay.digests import digest_of
 from assay.errors import JudgeError, MissingFileError, UsageError
-from assay.judges.chat import ChatModel
 from assay.model.answers import Usage, added_usage
 from assay.model.judges import BEST_GRADE, JudgeTask, Opinion, Support, TaskKind, graded
 
@@ -77,6 +77,20 @@ def read_prompts(folder: Path) -> Prompts:
                 if name not in text:
                     raise UsageError(f"{path} does not say where {name} goes")
     return Prompts(texts)
+
+
+def judging_model(
+    url: str, model: str, key_variable: str = "OPENAI_API_KEY", seconds: float = 60.0
+) -> ChatModel:
+    """A language model whose failures are those of a judge."""
+    return ChatModel(
+        url,
+        model,
+        key_variable,
+        seconds,
+        error=JudgeError,
+        without="a judge that needs no service: entailment",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,13 @@ from assay.analysis.drugs import is_drug, other_names
 from assay.analysis.sentence_ends import split_sentences
 from assay.analysis.spelling import folded
 from assay.analysis.words import vocabulary, written_words
+from assay.evidence.arms import misplaced
 from assay.evidence.confidence import key_words
 from assay.evidence.numbers import lacking_numbers
 from assay.model.judges import JudgeTask, Opinion, Support, TaskKind, graded
 
 NAME = "words"
-RULES = 3  # of which version; opinions of another one are not reused
+RULES = 4  # of which version; opinions of another one are not reused
 _ENOUGH = 0.75  # of a claim's content words, in one place
 _SAME_SUBJECT = 0.6  # from here on, another number or a denial contradicts
 _GRADES = (0.4, 0.7, 0.95)  # shares of a question's words from which on a grade is 1, 2 and 3
@@ -34,6 +35,16 @@ _DENIES = re.compile(
     r"|doesn't|didn't|won't|lack(?:s|ed)?|contraindicated|avoid(?:ed)?)\b",
     re.IGNORECASE,
 )
+_UP = re.compile(
+    r"\b(?:increas\w*|rais(?:e[sd]?|ing)|ris(?:e[sn]?|ing)|rose|higher|above|greater|larger|"
+    r"longer|exceed\w*)\b",
+    re.IGNORECASE,
+)
+_DOWN = re.compile(
+    r"\b(?:decreas\w*|reduc\w*|lower\w*|below|fewer|smaller|shorter|fell|fall\w*|declin\w*)\b",
+    re.IGNORECASE,
+)
+UP, DOWN = (True, False), (False, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +98,13 @@ def objection(claim: str, passage: str) -> str:
     """
     if lacking := absent(claim, passage):
         return lacking
-    wanted = frozenset(key_words(claim)) if _DENIES.search(claim) else frozenset()
+    wanted = frozenset(key_words(claim))
     share, place = nearest(wanted, passage) if wanted else (0.0, "")
-    denied = share >= _ENOUGH and not _DENIES.search(place)
-    return "it denies what is stated there" if denied else ""
+    if share < _ENOUGH:
+        return ""
+    if _DENIES.search(claim) and not _DENIES.search(place):
+        return "it denies what is stated there"
+    return _turned(claim, place)
 
 
 def is_quoted(claim: str, passage: str) -> bool:
@@ -105,7 +119,13 @@ def mismatch(claim: str, place: str, passage: str) -> str:
         return lacking
     if bool(_DENIES.search(claim)) != bool(_DENIES.search(place)):
         return "one of them denies it"
-    return ""
+    return _turned(claim, place)
+
+
+def _turned(claim: str, place: str) -> str:
+    """Whether one says that something rises, and the other that it falls; empty: neither."""
+    ways = [(bool(_UP.search(text)), bool(_DOWN.search(text))) for text in (claim, place)]
+    return "it goes the other way there" if ways in ([UP, DOWN], [DOWN, UP]) else ""
 
 
 def absent(claim: str, passage: str) -> str:
@@ -116,6 +136,8 @@ def absent(claim: str, passage: str) -> str:
     for word in written_words(claim):
         if is_drug(word) and not there.intersection(map(folded, (word, *other_names(word)))):
             return f"{word} is not there"
+    if other := misplaced(claim, passage):
+        return f"{other} belongs to another arm there"
     return ""
 
 
@@ -134,14 +156,16 @@ def _places(passage: str) -> Iterator[str]:
 
 def _relevance(question: str, passage: str) -> Opinion:
     wanted = frozenset(key_words(question))
-    if is_quoted(question, passage) and not _adds(question, passage):
+    if only_repeats(question, passage):
         return graded(0, "it repeats the question")
     share = len(wanted & vocabulary(passage).every) / len(wanted) if wanted else 0.0
     said = f"by words alone: {share:.0%} of the question's are there"
     return graded(sum(share >= limit for limit in _GRADES), said)
 
 
-def _adds(question: str, passage: str) -> bool:
-    """Whether a passage says anything beside the question that it quotes."""
+def only_repeats(question: str, passage: str) -> bool:
+    """Whether a passage quotes the question and says nothing beside it."""
+    if not is_quoted(question, passage):
+        return False
     added = set(key_words(passage)).difference(key_words(f"{question} {_ABOUT_QUESTIONS}"))
-    return bool(added or lacking_numbers(passage, question))
+    return not (added or lacking_numbers(passage, question))

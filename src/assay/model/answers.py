@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -22,13 +23,27 @@ class Expect(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What asking a system took, as far as it says: money in its own unit, and tokens."""
+
+    cost: float | None = None
+    tokens: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system said, and what it rests on; ``[2]`` in the text is the second citation."""
+    """What a system said, and what it rests on; ``[2]`` in the text is the second citation.
+
+    ``usage`` is what the answerer says that it took.
+    """
 
     text: str
     citations: tuple[str, ...] = ()
     grounded: bool = True
     refusal_reason: str | None = None
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +59,33 @@ class NumberCheck:
     misstated: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What asking a system took, as far as it says: money in its own unit, and tokens."""
+TOKEN_NAMES = {
+    "tokens": ("total_tokens", "tokens"),
+    "input_tokens": ("input_tokens", "prompt_tokens"),
+    "output_tokens": ("output_tokens", "completion_tokens"),
+}
+COST_NAMES = ("cost", "total_cost")
 
-    cost: float | None = None
-    tokens: int | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+
+def read_usage(said: Any) -> Usage | None:
+    """What a service or function says that it took; what has no usual form is left out."""
+    if not isinstance(said, Mapping):
+        return None
+    counts = {name: _whole(said, names) for name, names in TOKEN_NAMES.items()}
+    if counts["tokens"] is None and None not in (counts["input_tokens"], counts["output_tokens"]):
+        counts["tokens"] = _sum(counts["input_tokens"], counts["output_tokens"])
+    costs = (said.get(name) for name in COST_NAMES)
+    found = Usage(next((float(one) for one in costs if _is_amount(one)), None), **counts)
+    return None if found == Usage() else found
+
+
+def _whole(said: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    values = (said.get(name) for name in names)
+    return next((one for one in values if type(one) is int and one >= 0), None)
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < math.inf
 
 
 def added_usage(first: Usage | None, second: Usage | None) -> Usage | None:
@@ -85,7 +119,7 @@ class Passage:
     is_asked_for: bool = False
 
 
-_KEYS = ("text", "citations", "grounded", "refusal_reason")
+_KEYS = ("text", "citations", "grounded", "refusal_reason", "usage")
 
 
 def read_answer(said: Any, who: str) -> Answer:
@@ -104,11 +138,16 @@ def read_answer(said: Any, who: str) -> Answer:
     explained = reason is None or isinstance(reason, str)
     if not isinstance(text, str) or not cited or not isinstance(grounded, bool) or not explained:
         raise InputError(f"{who} returned an answer of the wrong form", hint=_hint())
-    return Answer(text, tuple(citations), grounded, reason)
+    usage = said.get("usage")
+    told = usage if isinstance(usage, Usage) else read_usage(usage)
+    return Answer(text, tuple(citations), grounded, reason, told)
 
 
 def _hint() -> str:
-    return "return {text: str, citations: [chunk ids], grounded: bool, refusal_reason: str or None}"
+    return (
+        "return {text: str, citations: [chunk ids], grounded: bool, refusal_reason: str or None, "
+        "usage: {total_tokens: int, cost: float}}"
+    )
 
 
 class Answerer(Protocol):

@@ -21,6 +21,9 @@ MetadataValue: TypeAlias = MetadataScalar | tuple[MetadataScalar, ...]
 
 BELOW = " > "  # between the headings of a section, from the top: Methods > Design
 ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#-]{0,127}")
+DOC_ID_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:#/()<>\[\];+-]{0,127}")
+"""Ids of documents and chunks, which their owners gave: a DOI has more signs than our own ids."""
+_CLIMBS = re.compile(r"/\.{1,2}(?:/|$)")
 
 
 class SpeakerRole(StrEnum):
@@ -134,6 +137,20 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """What people read instead of the id of a document or chunk: its title and how it begins.
+
+    ``text`` is empty for a chunk that has been replaced since.
+    """
+
+    doc_id: str
+    title: str
+    text: str
+    section_label: str = ""
+    is_table: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkLabels:
     """What a chunk is about, without its text; ``names`` are its document's (``names.py``)."""
 
@@ -172,6 +189,16 @@ def check_id(value: object, what: str = "id") -> str:
         raise InputError(
             f"the {what} {value!r:.80} is not allowed",
             hint="up to 128 letters, digits or . _ : # - and a letter or digit first",
+        )
+    return value
+
+
+def check_doc_id(value: object, what: str = "doc_id") -> str:
+    """The id of a document or chunk, if it is one."""
+    if not isinstance(value, str) or not DOC_ID_FORM.fullmatch(value) or _CLIMBS.search(value):
+        raise InputError(
+            f"the {what} {value!r:.80} is not allowed",
+            hint="up to 128 letters, digits and signs as in a DOI, a letter or digit first",
         )
     return value
 

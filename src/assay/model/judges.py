@@ -6,10 +6,10 @@ the passage supports a claim, and how well it answers a question, as a grade fro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 from assay.model.answers import Usage
 
@@ -92,6 +92,10 @@ class Judge(Protocol):
 
         A judge that cannot be asked at all raises ``JudgeError``.
         """
+
+
+GivenJudge: TypeAlias = Judge | Callable[[str, str, str], Any]
+"""A judge as Python code has one: an object, or a function of a kind of task, a text, a passage."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,17 +28,42 @@ BATCH = 10  # outcomes that are committed together: what an interruption can cos
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs are meant; None allows everything."""
+    """Which runs are meant; None allows everything.
+
+    ``text`` is part of a run's id, name, test set, tag or commit. ``newest_only`` keeps the newest
+    run of each test set, part and configuration.
+    """
 
     suite: str | None = None
     status: RunStatus | None = None
     tag: str | None = None
     config_hash: str | None = None
+    text: str | None = None
+    newest_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """What a list of runs is sorted by: a column, or the key of a measure such as ``ndcg_at_10``.
+
+    As text, a minus in front means the largest first: ``-ndcg_at_10``.
+    """
+
+    by: str = "created"
+    descending: bool = True
+
+    def __str__(self) -> str:
+        return f"-{self.by}" if self.descending else self.by
+
+
+COLUMNS = ("created", "name", "suite", "status", "queries", "latency")
+"""What a list of runs can be sorted by beside its measures; latency is the 95th percentile."""
+NEWEST_FIRST = RunOrder()
 
 
 @dataclass(frozen=True, slots=True)
 class RunPage(Tabular):
-    """Some runs, newest first, and how many there are in all.
+    """Some runs in the order that was asked for, and how many there are in all.
 
     ``damaged`` names those among them that cannot be read.
     """
@@ -88,14 +113,33 @@ class HeldOutUse:
     at: str
 
 
+@dataclass(frozen=True, slots=True)
+class DeletedRun:
+    """What is known of a run that was deleted."""
+
+    run_id: str
+    name: str
+    suite: str
+    created_at: str
+    deleted_at: str
+    tags: tuple[str, ...] = ()
+
+
 class RunLibrary(Protocol):
     """Runs to be read, tagged and deleted, wherever they are kept."""
 
     def run(self, ref: str, *, suite: str | None = None) -> RunInfo:
         """The run that a reference names; ``suite`` narrows what ``latest`` looks at."""
 
-    def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
-        """Runs, newest first."""
+    def runs(
+        self,
+        chosen: RunFilter | None = None,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+        order: RunOrder = NEWEST_FIRST,
+    ) -> RunPage:
+        """Some runs in this order; those without the value come last, the newer of equals first."""
 
     def outcomes(
         self,
@@ -176,6 +220,9 @@ class RunStore(RunLibrary, Protocol):
 
     def answered(self, run_id: str) -> frozenset[str]:
         """The queries whose outcomes are stored."""
+
+    def naming(self, run_id: str, doc_id: str) -> dict[str, tuple[str, int]]:
+        """The queries with a document among their first results: its best chunk, and the rank."""
 
     def suites(self) -> tuple[str, ...]:
         """The names of all test sets that runs were made with."""

@@ -22,6 +22,10 @@ from assay.model.ranking import document_id
 OVERLAP = "overlap"
 SKIPPED = "skipped"
 JUDGES = "judges"
+GRADES = (
+    "How grades of another scale become 0 to 3: its highest (10), or a mapping "
+    "(0-1=0,2-5=1,6-8=2,9-10=3)."
+)
 JUDGED_BY = "judged_by"
 ORIGIN = "origin"
 HELD = "held_out"

@@ -87,6 +87,16 @@ class HybridEncoder(Protocol):
         """The vectors of every passage, in order."""
 
 
+class SearchEncoder(HybridEncoder, Protocol):
+    """Passages and queries to both signals."""
+
+    def query_vectors(self, texts: list[str]) -> DenseMatrix:
+        """The dense vectors of queries, in order."""
+
+    def query_terms(self, texts: list[str]) -> list[SparseVector]:
+        """The weighted terms of queries, in order."""
+
+
 def whole_of(encoder: DenseEncoder | SparseEncoder | None) -> HybridEncoder | None:
     """The model behind an encoder that is one face of it."""
     whole: HybridEncoder | None = getattr(encoder, "whole", None)

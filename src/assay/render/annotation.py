@@ -250,6 +250,7 @@ def voices_text(voices: Sequence[Voice]) -> str:
             )
         )
     lines = [aligned(rows)]
+    lines += ["\n" + "\n  ".join(figure.lines) for one in voices for figure in one.joint]
     for one in voices:
         worst = one.differences[:SHOWN]
         if worst:

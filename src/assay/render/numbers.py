@@ -16,6 +16,14 @@ def milliseconds(value: float | None, *, sign: bool = False) -> str:
     return "—" if value is None else f"{value:{'+' if sign else ''}.1f} ms"
 
 
+def seconds(milliseconds: float | None, *, sign: bool = False) -> str:
+    """A time in seconds, to about three digits."""
+    if milliseconds is None:
+        return "—"
+    value = milliseconds / 1000
+    return f"{value:{'+' if sign else ''}.{3 if abs(value) < 1 else 2}f} s"
+
+
 def milliseconds_between(interval: Interval) -> str:
     """An interval of a difference of times, or a dash."""
     if interval.low is None or interval.high is None:

@@ -20,6 +20,7 @@ from assay.render.numbers import (
     milliseconds,
     milliseconds_between,
     p_value,
+    seconds,
     signed,
     tone,
 )
@@ -36,6 +37,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "legend": legend,
     "disagreements": disagreements,
     "ms": milliseconds,
+    "seconds": seconds,
     "ms_between": milliseconds_between,
     "tone": tone,
     "gain_note": gain_note_of,

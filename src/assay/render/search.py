@@ -13,6 +13,10 @@ from assay.search.why import Why
 
 NAMED = 5
 """Folded passages that are named."""
+SURE = 0.5
+"""How sure it must be that something is about a query, for its results not to be called weak."""
+BEST = 10
+"""Results of a component among which a match is not weak."""
 
 
 def headline(response: SearchResponse) -> str:
@@ -61,6 +65,8 @@ def understood(response: SearchResponse) -> list[str]:
     if response.synonyms:
         lines.append(f"also looked for: {', '.join(response.synonyms)}")
     lines += response.notes
+    if said := weakness(response):
+        lines.append(said)
     if response.did_you_mean and not response.searched_for:
         lines.append(f"did you mean: {response.did_you_mean}")
     return lines
@@ -88,6 +94,22 @@ def _lifted(intent: Mapping[str, Any], response: SearchResponse) -> str:
     if any(one.intent == intent["intent"] for one in applied):
         return f"lifted ×{intent['factor']:.2g}"
     return "lifted nothing of what is shown"
+
+
+def weakness(response: SearchResponse) -> str:
+    """That the results may not be about the query, as far as that can be told; else empty."""
+    sure = response.confidence
+    if not response.results or sure is None or sure >= SURE:
+        return ""
+    return f"weak matches: it is {sure:.0%} sure that any of them is about the query"
+
+
+def weak(hit: SearchHit) -> str:
+    """Why a result is a weak match: no component has it among its best. Empty where one does."""
+    ranks = [rank for rank in hit.ranks.values() if rank is not None]
+    if len(hit.ranks) < 2 or not ranks or min(ranks) <= BEST:
+        return ""
+    return f"no component has it among its best {BEST}"
 
 
 def kind(intent: str) -> str:

@@ -5,8 +5,10 @@ its document or in any of its passages near the top, comes after theirs. It foun
 other words of the query: bupivacaine "after breast surgery" is not lidocaine. Where no section is
 asked for, a passage that only mentions it in passing (``evidence/together.py``) comes after them,
 too: the interactions of another drug say little about HIV. Others keep their places, and so do
-documents of the drug or study where a condition is named as well. The account says so: the rule
-``another_subject``, with the factor by which the score was lowered.
+documents of the drug or study where a condition is named as well. Where no document is called by a
+drug, those count that have it near the top and are about no other: who asks for the cough of
+lisinopril is not served by a cough syrup. The account says so: the rule ``another_subject``, with
+the factor by which the score was lowered.
 """
 
 from __future__ import annotations
@@ -19,16 +21,17 @@ from assay.analysis.asked import Kind, Name, names_asked
 from assay.analysis.conditions import conditions_in, stems
 from assay.analysis.drugs import is_drug
 from assay.analysis.names import is_name
-from assay.evidence.terms import Term, units
+from assay.evidence.terms import Term, is_class_of_drugs, is_sort, units
 from assay.evidence.together import is_in_passing
 from assay.model.document import ChunkLabels
 from assay.model.names import words
 from assay.search.boost import Boosted
-from assay.search.response import Boost
+from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
 from assay.search.subject import is_of_product
 
 RULE = "another_subject"
 LOOKED_AT = 30  # candidates that are read
+NEAR_THE_TOP = 10  # places in which a passage that has a drug counts like one that is about it
 HEADING = 60  # characters
 BRIEF = 9  # words of a query; a longer one describes several things, and not all need be there
 
@@ -57,11 +60,20 @@ def lower_others(
     of_names = documents.called(given)  # of a drug or a study, before any condition
     changed = False
     for group in groups:
-        called = documents.called(group)
-        last = max((at for at, one in enumerate(best) if documents.of(one) in called), default=-1)
-        above = [one for one in best[: last + 1] if documents.of(one) not in called | of_names]
+        called, until = documents.called(group), len(best)
+        is_of_drugs = any(map(_is_of_drugs, group))
         # the condition of a drug or study may be told in passing
-        is_asked = detected or (bool(given) and not any(map(_is_drug_name, group)))
+        is_asked = detected or (bool(given) and not is_of_drugs)
+        if not called and is_of_drugs:
+            called, until = documents.speaking(group, best[:NEAR_THE_TOP]), NEAR_THE_TOP
+            is_asked = False
+        places = (at for at, one in enumerate(best[:until]) if documents.of(one) in called)
+        last = max(places, default=-1)
+        above = [
+            one
+            for one in best[: last + 1]
+            if documents.of(one) not in called | of_names and not (detected and _is_lifted(one))
+        ]
         others = documents.others(group, above, detected=is_asked)
         if others:
             best = _after(best, last, others, group)
@@ -72,10 +84,14 @@ def lower_others(
 def _groups(query: str) -> list[list[Named]]:
     """The drugs of a query, its people and its diseases."""
     names = names_asked(query)
+    named = units(query)
     groups: list[list[Named]] = [
         [name for name in names if name.kind is kind] for kind in (Kind.DRUG, Kind.PEOPLE)
     ]
-    groups.append([unit for unit in units(query) if unit.is_specific or unit.phrases])
+    groups[0] = groups[0] or [unit for unit in named if is_class_of_drugs(unit)]
+    groups.append(
+        [unit for unit in named if unit.is_specific or (unit.phrases and not is_sort(unit.text))]
+    )
     return [group for group in groups if group]
 
 
@@ -107,6 +123,19 @@ class _Documents:
             if any(text in names for text in written) or any(one.is_in(names) for one in group)
         }
 
+    def speaking(self, group: Sequence[Named], near: Sequence[Boosted]) -> set[str]:
+        """The documents that have anything of a group near the top, and are about no other drug.
+
+        Of a class of drugs, the label of any may speak.
+        """
+        read = self._texts([one.fused.key for one in near])
+        having = (one for one in near if any(n.is_in(read.get(one.fused.key, "")) for n in group))
+        return {
+            self.of(one)
+            for one in having
+            if not _is_drug_name(group[0]) or not _is_of_another(self.of(one), group)
+        }
+
     def others(
         self, group: Sequence[Named], above: Sequence[Boosted], *, detected: bool
     ) -> set[int]:
@@ -136,6 +165,15 @@ def _is_headed(text: str, group: Sequence[Named]) -> bool:
     """Whether a short line of a passage, as headings are, has anything of a group."""
     lines = (line for line in text.splitlines()[2:] if len(line) <= HEADING)
     return any(one.is_in(line) for line in lines for one in group)
+
+
+def _is_lifted(one: Boosted) -> bool:
+    """Whether a candidate is of a section that is asked for, and about the subject."""
+    return any(boost.applied and boost.rule in (INTENT_RULE, TABLE_RULE) for boost in one.boosts)
+
+
+def _is_of_drugs(one: Named) -> bool:
+    return _is_drug_name(one) or (isinstance(one, Term) and is_class_of_drugs(one))
 
 
 def _is_drug_name(one: Named) -> bool:

@@ -35,6 +35,7 @@ RULE = "exact"
 BETWEEN_CODES = ", "
 MOST_WORDS = 10  # of a query; a longer one is a sentence, in which a short name is one word of many
 _DIGIT = re.compile(r"\d")
+_STUDY = re.compile(r"(?<![^\W_])([A-Z][A-Z0-9-]{2,})\s+(?:trial|study)\b")  # ALPHA trial
 _SHORT = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")
 
 
@@ -96,14 +97,25 @@ def within_drugs(
 def with_short_names(
     exact: Mapping[int, str], query: str, labels: Mapping[int, ChunkLabels]
 ) -> Mapping[int, str]:
-    """What is exact, with the candidates whose document is named with a short name of the query."""
-    short = {*_SHORT.findall(query)} if len(query.split()) <= MOST_WORDS else ()
-    for name in short:
-        letter, digits = name[0].lower(), name[1:].lstrip("-")
-        forms = (f" {letter} {digits} ", f" {letter}{digits} ")
+    """What is exact, with candidates whose document has a short name of the query in its names."""
+    if len(query.split()) > MOST_WORDS:
+        return exact
+    for name, forms in _short_forms(query).items():
         named = (key for key, one in labels.items() if any(form in one.names for form in forms))
         exact = {**dict.fromkeys(named, name), **exact}
     return exact
+
+
+def _short_forms(query: str) -> dict[str, tuple[str, ...]]:
+    """The short names of a query, and the acronyms of studies, as the names of documents are."""
+    found = {}
+    for name in _SHORT.findall(query):
+        letter, digits = name[0].lower(), name[1:].lstrip("-")
+        found[name] = (f" {letter} {digits} ", f" {letter}{digits} ")
+    for match in _STUDY.finditer(query):
+        acronym = " ".join(words(match[1]))
+        found[match[0]] = (f" {acronym} trial ", f" {acronym} study ")
+    return found
 
 
 def place_names_first(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from assay import limits
-from assay.analysis.conditions import in_medical_words
+from assay.analysis.conditions import in_words_for_models
 from assay.analysis.query import GENTLE, INSTEAD, alternatives, read
 from assay.analysis.spelling import MARKS
 from assay.errors import InputError, LimitError
@@ -41,7 +41,7 @@ class Question:
     @property
     def medical(self) -> str:
         """The text in the words of the field, where rules may add words: models know these best."""
-        return in_medical_words(self.text) if self.gentle else self.text
+        return in_words_for_models(self.text) if self.gentle else self.text
 
     @property
     def conditions(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from assay.analysis.drugs import is_drug
+from assay.analysis.drugs import has_stem_of_others, is_drug
 from assay.analysis.identifiers import TRIAL, Mention, code_of, known_in, mentions
 from assay.analysis.language import language_of
 from assay.analysis.names import is_listed, is_meant, may_be_meant
@@ -349,10 +349,14 @@ def _parted(missing: Sequence[str], words: WordIndex) -> dict[str, str]:
 
 
 def _renamed(missing: Sequence[str], question: Question, words: WordIndex) -> dict[str, str]:
-    """Drugs that no document has by this name, each with the first other name that one has."""
+    """Drugs that no document has by this name, each with the first other name that one has.
+
+    The index knows stems only, and that of a trade name may be another word's.
+    """
     found: dict[str, str] = {}
     for word in missing[:MOST_UNKNOWN]:
-        names = question.others(word) if is_drug(word) else ()
+        every = question.others(word) if is_drug(word) else ()
+        names = (one for one in every if not has_stem_of_others(one))
         if name := next((one for one in names if not words.nowhere(f'"{one}"')), ""):
             found[word] = name
     return found

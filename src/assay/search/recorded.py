@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from assay import limits
 from assay.errors import AssayError
 from assay.evidence.guard import guarded
-from assay.model.answers import Answerer, Passage
+from assay.model.answers import Answerer, Passage, Usage, added_usage
 from assay.model.document import ChunkPlace, SpeakerRole
 from assay.model.query import Filters
 from assay.model.runs import WITHHELD, QueryOutcome, RankedResult
@@ -50,7 +50,8 @@ class Recorder:
     """Asks the queries of a test set and keeps everything about each answer.
 
     ``options.k`` is how many results are kept; ``places`` answers for keys of chunks. The whole
-    run looks into one snapshot, whatever is indexed meanwhile.
+    run looks into one snapshot, whatever is indexed meanwhile. ``spent`` is what models behind
+    addresses took so far: what it grows by during a search is the query's.
     """
 
     searcher: Searcher
@@ -59,12 +60,14 @@ class Recorder:
     places: Places
     answerer: Answerer | None = None
     keeps_passages: bool = False
+    spent: Callable[[], Usage] = Usage
     _known: dict[int, ChunkPlace] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, query: GoldenQuery) -> QueryOutcome:
         """The outcome of one query, with the filters of the run and those that the query names."""
+        before = self.spent()
         traced = self.searcher.traced(*self._asked(query), self.snapshot)
-        return self._outcome(query, traced)
+        return self._outcome(query, traced, _since(before, self.spent()))
 
     def many(self, queries: Sequence[GoldenQuery]) -> list[QueryOutcome]:
         """The outcomes of several queries, searched at once; none has a time of its own."""
@@ -76,7 +79,9 @@ class Recorder:
         filters = filters_of(query, self.options.filters)
         return query.query_text, replace(self.options, k=min(PAGE, self.options.k), filters=filters)
 
-    def _outcome(self, query: GoldenQuery, traced: Traced) -> QueryOutcome:
+    def _outcome(
+        self, query: GoldenQuery, traced: Traced, usage: Usage | None = None
+    ) -> QueryOutcome:
         response = traced.response
         outcome = QueryOutcome(
             query_id=query.query_id,
@@ -92,6 +97,7 @@ class Recorder:
             fused=tuple(traced.ranking.fused.chunk_ids),
             timings_ms=dict(response.timings_ms),
             warnings=_warnings(response),
+            usage=usage,
         )
         return outcome if self.answerer is None else self._answered(query, response, outcome)
 
@@ -110,7 +116,8 @@ class Recorder:
         took = round(1000 * (time.perf_counter() - started), 3)
         return replace(
             outcome,
-            answer=found.answer,
+            answer=replace(found.answer, usage=None),  # which is that of the query
+            usage=added_usage(outcome.usage, found.answer.usage),
             known_citations=self.places.present(found.answer.citations),
             numbers=found.numbers,
             timings_ms={**outcome.timings_ms, "answer": took},
@@ -140,6 +147,7 @@ def recorded_system(
     engine: str = "embedded",
     answerer: Answerer | None = None,
     keeps_passages: bool = False,
+    spent: Callable[[], Usage] = Usage,
 ) -> System:
     """Our search as something to evaluate, on the generation that it has now.
 
@@ -154,7 +162,7 @@ def recorded_system(
     identity = searcher.identity(options)
     known_code = None not in identity.get("component_code", {}).values()
     answers = {} if answerer is None else {"answerer": answerer.name}
-    recorder = Recorder(searcher, snapshot, options, places, answerer, keeps_passages)
+    recorder = Recorder(searcher, snapshot, options, places, answerer, keeps_passages, spent)
     return System(
         recorder,
         {
@@ -170,6 +178,13 @@ def recorded_system(
         keeps_time=True,
         retrieve_many=recorder.many if searcher.takes_many(options, snapshot) else None,
     )
+
+
+def _since(before: Usage, now: Usage) -> Usage | None:
+    """What was taken between two counts; None for nothing."""
+    tokens = (now.tokens or 0) - (before.tokens or 0)
+    cost = round((now.cost or 0.0) - (before.cost or 0.0), 9)
+    return Usage(cost or None, tokens or None) if tokens or cost else None
 
 
 def _texts(passages: Sequence[Passage]) -> dict[str, str]:

@@ -45,6 +45,12 @@ def snippet(text: str, wanted: set[str], width: int = WIDTH) -> Snippet:
     return Snippet(f"{before}{line[start:end]}{after}", marks)
 
 
+def whole(text: str, wanted: set[str]) -> Snippet:
+    """The text as it is, lines and all, up to what is scanned."""
+    shown = text[:SCANNED]
+    return Snippet(shown, tuple((start, end) for start, end, _ in _places(shown, wanted)))
+
+
 def _window(line: str, found: list[tuple[int, int, str]], width: int) -> tuple[int, int]:
     """Where the best stretch begins and ends."""
     if len(line) <= width:

@@ -1,4 +1,4 @@
-"""Which documents, chunks and sections are there? Answers that read no text."""
+"""Which documents, chunks and sections are there? Answers that read no text but its beginning."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, func, or_, select
 
 from assay.errors import DuplicateError
-from assay.model.document import ChunkPlace, DocumentRow, IngestionMode
+from assay.model.document import ChunkPlace, DocumentRow, IngestionMode, Label
 from assay.store.schema import chunks, documents
 
 PAGE = 500
+LABEL_TEXT = 300  # characters of a text that its label has
 
 
 class ChunkInventory:
@@ -69,6 +70,26 @@ class ChunkInventory:
         }
         return frozenset(names & set(ids))
 
+    def labels(self, ids: Iterable[str]) -> dict[str, Label]:
+        """What to show for each of these ids: chunks as they were last, documents by their first.
+
+        An id that was never here has no label.
+        """
+        beginning = func.substr(chunks.c.text, 1, LABEL_TEXT).label("beginning")
+        wanted = select(
+            chunks.c.chunk_id, chunks.c.doc_id, chunks.c.title, beginning,
+            chunks.c.section_label, chunks.c.is_table,
+        ).order_by(chunks.c.key)  # fmt: skip
+        found: dict[str, Label] = {}
+        for part in _pages(sorted(set(ids))):
+            for row in self._rows(wanted.where(chunks.c.chunk_id.in_(part))):
+                found[row.chunk_id] = _label(row)
+            others = [name for name in part if name not in found]
+            current = wanted.where(chunks.c.doc_id.in_(others), chunks.c.removed.is_(None))
+            for row in self._rows(current) if others else ():
+                found.setdefault(row.doc_id, _label(row))
+        return found
+
     def chunker_versions(self) -> tuple[str, ...]:
         """Every chunker that made a current chunk."""
         wanted = select(chunks.c.chunker_version).where(chunks.c.removed.is_(None)).distinct()
@@ -79,11 +100,17 @@ class ChunkInventory:
         wanted = select(chunks.c.section_label).where(chunks.c.removed.is_(None)).distinct()
         return tuple(sorted(row.section_label for row in self._rows(wanted) if row.section_label))
 
-    def documents(self, *, limit: int, offset: int = 0) -> tuple[DocumentRow, ...]:
-        """A page of the documents in the order of their ids."""
+    def count(self, text: str) -> int:
+        """How many documents have these words in their id or title."""
+        return int(
+            self._rows(select(func.count(documents.c.doc_id).label("n")).where(*_about(text)))[0].n
+        )
+
+    def documents(self, *, limit: int, offset: int = 0, text: str = "") -> tuple[DocumentRow, ...]:
+        """A page of the documents in the order of their ids; ``text`` as in ``count``."""
         columns = (documents.c.doc_id, documents.c.title, documents.c.source)
-        wanted = select(*columns).order_by(documents.c.doc_id).limit(limit).offset(offset)
-        page = self._rows(wanted)
+        wanted = select(*columns).where(*_about(text)).order_by(documents.c.doc_id)
+        page = self._rows(wanted.limit(limit).offset(offset))
         sizes = {
             row.doc_id: row.size
             for part in _pages([row.doc_id for row in page])
@@ -100,6 +127,22 @@ class ChunkInventory:
     def _rows(self, wanted: Select[Any]) -> list[Row[Any]]:
         with self._engine.connect() as connection:
             return list(connection.execute(wanted))
+
+
+def _about(text: str) -> list[Any]:
+    """That each word of a text stands in the id or the title of a document."""
+    return [
+        or_(
+            documents.c.doc_id.icontains(word, autoescape=True),
+            documents.c.title.icontains(word, autoescape=True),
+        )
+        for word in text.split()
+    ]
+
+
+def _label(row: Row[Any]) -> Label:
+    text = " ".join(row.beginning.split())
+    return Label(row.doc_id, row.title, text, row.section_label, bool(row.is_table))
 
 
 def _named(ids: Sequence[str]) -> Any:

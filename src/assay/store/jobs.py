@@ -59,7 +59,10 @@ _ACTIVE = (JobState.QUEUED, JobState.RUNNING, JobState.INTERRUPTED, _CANCELLING)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job: how far it is and, once it has ended, what came of it."""
+    """One job: how far it is and, once it has ended, what came of it.
+
+    ``about`` says what it is done to, in a few words.
+    """
 
     job_id: str
     kind: str
@@ -72,9 +75,10 @@ class Job:
     problem: Mapping[str, Any] | None
     created_at: str
     updated_at: str
+    about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedJob(Job):
     """A job with its request, which holds all that is needed to run it, also after a restart."""
 
@@ -84,7 +88,17 @@ class ClaimedJob(Job):
 _RUNNING = JobState.RUNNING.value
 _ENTERED: ColumnElement[int] = literal_column("jobs.rowid", Integer)
 """The order in which jobs came: clocks may be put back."""
-_SHOWN = tuple(column for column in jobs.c if column.name not in {"request", "digest"})
+_NAMES = ("test_set.name", "name", "action", "a", "b", "baseline", "current")
+"""What of a request says what it is about."""
+_ABOUT: tuple[ColumnElement[Any], ...] = (
+    func.json_extract(jobs.c.request, *(f"$.{name}" for name in _NAMES)).label("names"),
+    func.json_array_length(jobs.c.request, "$.documents").label("documents"),
+    func.json_array_length(jobs.c.request, "$.doc_ids").label("doc_ids"),
+)
+_SHOWN: tuple[ColumnElement[Any], ...] = (
+    *(column for column in jobs.c if column.name not in {"request", "digest"}),
+    *_ABOUT,
+)
 """Without the request, which can be as large as an upload."""
 
 
@@ -262,6 +276,23 @@ class JobStore:
                     .values(state=after, updated_at=now())
                 )
 
+    def resume(self, job_id: str, owner: str) -> Job:
+        """Let a job wait again that was cancelled or has failed; any other is refused."""
+        ended = [JobState.CANCELLED.value, JobState.FAILED.value]
+        with writing(self._engine) as connection:
+            _refuse_too_many(connection, owner)
+            changed = connection.execute(
+                update(jobs)
+                .where(jobs.c.job_id == job_id, jobs.c.state.in_(ended))
+                .values(state=JobState.QUEUED.value, problem=None, updated_at=now())
+            )
+        job = self.get(job_id)
+        if not changed.rowcount:
+            raise ConflictError(
+                f"the job {job_id} is {job.state}", hint="only what was cancelled or failed goes on"
+            )
+        return job
+
     def cancelling(self, job_id: str) -> bool:
         """Whether a running job is to be cancelled, whichever process requested it."""
         with self._engine.connect() as connection:
@@ -292,7 +323,7 @@ def _known(
     same = jobs.c.job_id == job_id
     if idempotency_key is not None:
         same |= (jobs.c.owner == owner) & (jobs.c.idempotency_key == idempotency_key)
-    return connection.execute(select(jobs).where(same).limit(1)).one_or_none()
+    return connection.execute(select(jobs, *_ABOUT).where(same).limit(1)).one_or_none()
 
 
 def _other(known: str, asked: str) -> ConflictError:
@@ -348,4 +379,13 @@ def _job(row: Row[Any]) -> Job:
         problem=None if row.problem is None else json.loads(row.problem),
         created_at=row.created_at,
         updated_at=row.updated_at,
+        about=_about(row),
     )
+
+
+def _about(row: Row[Any]) -> str:
+    """What a job is done to: names, or how many documents."""
+    count = row.documents if row.documents is not None else row.doc_ids
+    if count is not None:
+        return counted(count, "document")
+    return " · ".join(str(name) for name in json.loads(row.names or "[]") if name)

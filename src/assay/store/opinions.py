@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from assay.errors import InputError
 from assay.model.answers import Usage
@@ -76,11 +76,30 @@ class SqlOpinionStore:
     def grade(self, annotator: str, grades: Mapping[str, Support]) -> None:
         """Store what a person said of claims, in one commit; a later grade replaces an earlier."""
         rows = [
-            {"claim": claim, "annotator": annotator, "label": label.value, "at": now("seconds")}
+            {"claim": claim, "annotator": annotator, "label": label.value, "at": now()}
             for claim, label in grades.items()
         ]
         with writing(self._engine) as connection:
             insert_or_replace(connection, claim_grades, rows)
+
+    def take_back(self, annotator: str, claims: Collection[str]) -> str | None:
+        """Remove the last grade that a person gave to one of these claims; the claim."""
+        table = claim_grades
+        with writing(self._engine) as connection:
+            given = [
+                (row.at, row.claim)
+                for part in _pages(claims)
+                for row in connection.execute(
+                    select(table).where(table.c.annotator == annotator, table.c.claim.in_(part))
+                )
+            ]
+            if not given:
+                return None
+            last = str(max(given)[1])
+            connection.execute(
+                delete(table).where(table.c.annotator == annotator, table.c.claim == last)
+            )
+        return last
 
     def grades(self, claims: Collection[str]) -> dict[str, dict[str, Support]]:
         """What people said of these claims, by claim and person."""

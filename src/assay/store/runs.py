@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
+    JSON,
     ColumnElement,
     Connection,
+    Float,
     Row,
     Select,
     and_,
+    case,
+    cast,
     delete,
     func,
     insert,
@@ -24,7 +28,7 @@ from sqlalchemy import (
 )
 
 from assay.errors import BusyError, ConflictError, CorruptError
-from assay.model.run_store import HeldOutUse, RunFilter, RunPage
+from assay.model.run_store import NEWEST_FIRST, HeldOutUse, RunFilter, RunOrder, RunPage
 from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain, to_plain
@@ -213,6 +217,29 @@ class SqlRunStore:
             rows = connection.execute(select(table.c.query_id).where(table.c.run_id == run_id))
             return frozenset(row.query_id for row in rows)
 
+    def naming(self, run_id: str, doc_id: str) -> dict[str, tuple[str, int]]:
+        """The queries that found a document among their first results: its best chunk and rank.
+
+        The database looks for the id; only rows that have it are read.
+        """
+        table = eval_query_results
+        wanted = (
+            select(table.c.query_id, table.c.result_json)
+            .where(table.c.run_id == run_id)
+            .where(table.c.result_json.contains(f'"{doc_id}', autoescape=True))
+            .order_by(table.c.place)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(wanted).all()
+        found: dict[str, tuple[str, int]] = {}
+        for row in rows:
+            outcome = run_rows.outcome(row.query_id, row.result_json)
+            for rank, one in enumerate(outcome.results, 1):
+                if doc_id in (one.doc_id, one.chunk_id):
+                    found[row.query_id] = (one.chunk_id, rank)
+                    break
+        return found
+
     def test_set(self, ref: str) -> TestSet:
         """The queries and judgments that the run was made with."""
         with self._engine.connect() as connection:
@@ -227,8 +254,15 @@ class SqlRunStore:
             except UNREADABLE as problem:
                 raise damaged(f"the test set of the run {info.run_id}", problem) from None
 
-    def runs(self, chosen: RunFilter | None = None, *, limit: int = 20, offset: int = 0) -> RunPage:
-        """Runs, newest first."""
+    def runs(
+        self,
+        chosen: RunFilter | None = None,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+        order: RunOrder = NEWEST_FIRST,
+    ) -> RunPage:
+        """Some runs in this order."""
         with self._engine.connect() as connection:
             conditions = _conditions(connection, chosen or RunFilter())
             total = connection.execute(
@@ -237,7 +271,7 @@ class SqlRunStore:
             rows = connection.execute(
                 select(eval_runs)
                 .where(*conditions)
-                .order_by(eval_runs.c.seq.desc())
+                .order_by(*_sorted_by(connection, order))
                 .limit(limit)
                 .offset(offset)
             ).all()
@@ -397,7 +431,57 @@ def _conditions(connection: Connection, chosen: RunFilter) -> list[ColumnElement
     if chosen.tag is not None:
         tagged = select(eval_tags.c.run_id).where(eval_tags.c.tag == chosen.tag)
         conditions.append(runs.run_id.in_(tagged))
+    if chosen.text is not None:
+        text = chosen.text.lower()
+        tagged = select(eval_tags.c.run_id).where(
+            func.lower(eval_tags.c.tag).contains(text, autoescape=True)
+        )
+        conditions.append(
+            or_(
+                runs.run_id.in_(tagged),
+                *(
+                    func.lower(column).contains(text, autoescape=True)
+                    for column in (runs.run_id, runs.name, runs.suite, runs.commit_hash)
+                ),
+            )
+        )
+    if chosen.newest_only:
+        newest = (
+            select(func.max(runs.seq))
+            .where(*conditions)
+            .group_by(runs.suite, runs.test_set_version, runs.part, runs.engine, runs.config_hash)
+        )
+        conditions.append(runs.seq.in_(newest))
     return conditions
+
+
+def _sorted_by(connection: Connection, order: RunOrder) -> list[ColumnElement[Any]]:
+    """The order of a list; what has no value comes last, whichever way it is sorted."""
+    runs = eval_runs.c
+    column: ColumnElement[Any]
+    if order.by == "created":
+        return [runs.seq.desc() if order.descending else runs.seq.asc()]
+    if order.by in {"name", "suite", "status", "queries"}:
+        column = runs[order.by]
+        if order.by == "name":
+            column = func.lower(func.coalesce(func.nullif(runs.name, ""), runs.run_id))
+    else:
+        path = ("latency_ms", "p95") if order.by == "latency" else ("metrics", order.by)
+        column = _figure(connection, path)
+    return [
+        column.is_(None),
+        column.desc() if order.descending else column.asc(),
+        runs.seq.desc(),
+    ]
+
+
+def _figure(connection: Connection, path: tuple[str, str]) -> ColumnElement[Any]:
+    """A number within the stored figures of a run."""
+    text = eval_runs.c.aggregate_json
+    if connection.dialect.name == "sqlite":
+        found = func.json_extract(text, f'$."{path[0]}"."{path[1]}"')
+        return case((func.json_valid(text) == 1, found))  # a damaged row has none
+    return cast(cast(text, JSON)[path].as_string(), Float)
 
 
 def _has_status(connection: Connection, status: RunStatus) -> ColumnElement[bool]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from assay.errors import ConflictError, InputError, UnknownRunError
 from assay.model.answers import Answer, NumberCheck
-from assay.model.run_store import HeldOutUse, RunFilter, RunStore
+from assay.model.run_store import NEWEST_FIRST, HeldOutUse, RunFilter, RunOrder, RunStore
 from assay.model.runs import FIGURES_ONLY, QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
 
@@ -101,6 +102,7 @@ def check_run_store(open_store: Callable[[], RunStore]) -> None:
         _appends_once,
         _finds_runs_by_reference,
         _pages_and_filters,
+        _sorts_and_searches,
         _caches,
         _claims,
         _deletes,
@@ -127,6 +129,9 @@ def _keeps_everything(store: RunStore, again: Callable[[], RunStore]) -> None:
     assert other.run("run-full") == finished
     assert other.outcomes("run-full") == (FULL, FAILED, PLAIN)
     assert other.answered("run-full") == {"q1", "q2", "q3"}
+    assert other.naming("run-full", "d9") == {"q1": ("d9:chunk_4", 2)}
+    assert other.naming("run-full", "d2") == {"q3": ("d2", 2)}
+    assert other.naming("run-full", "d") == {}, "an id is a whole word"
     assert other.test_set("run-full") == TEST_SET
     assert other.test_set("run-full").checksum == TEST_SET.checksum
     store.begin(contract_run("run-implied"), TEST_SET)
@@ -247,6 +252,31 @@ def _pages_and_filters(store: RunStore, _: Callable[[], RunStore]) -> None:
         (RunFilter(suite="none"), 0),
     ):
         assert store.runs(chosen).total == total, chosen
+
+
+def _sorts_and_searches(store: RunStore, _: Callable[[], RunStore]) -> None:
+    for name, value, latency in (("s1", 0.5, 20.0), ("s2", 0.75, 10.0), ("s3", None, None)):
+        info = contract_run(name, "sorted", name=f"Name {name}", config_hash=name[:1])
+        store.begin(info, TEST_SET)
+        metrics = {} if value is None else {"ndcg_at_10": value}
+        times = {} if latency is None else {"p95": latency}
+        store.finish(name, {"metrics": metrics, "latency_ms": times})
+    store.tag("s1", "Golden")
+
+    def listed(order: RunOrder, **chosen: Any) -> list[str]:
+        page = store.runs(RunFilter(suite="sorted", **chosen), order=order)
+        return [info.run_id for info in page.runs]
+
+    assert listed(NEWEST_FIRST) == ["s3", "s2", "s1"]
+    assert listed(RunOrder("created", descending=False)) == ["s1", "s2", "s3"]
+    assert listed(RunOrder("ndcg_at_10")) == ["s2", "s1", "s3"]
+    assert listed(RunOrder("ndcg_at_10", descending=False)) == ["s1", "s2", "s3"]
+    assert listed(RunOrder("latency")) == ["s1", "s2", "s3"]
+    assert listed(RunOrder("name", descending=False)) == ["s1", "s2", "s3"]
+    assert listed(NEWEST_FIRST, text="name S2") == ["s2"]
+    assert listed(NEWEST_FIRST, text="gold") == ["s1"]
+    assert listed(NEWEST_FIRST, text="100%_") == []
+    assert listed(NEWEST_FIRST, newest_only=True) == ["s3"]
 
 
 def _caches(store: RunStore, _: Callable[[], RunStore]) -> None:

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay import limits
 from assay.errors import AssayError, PlacedError, Problem, ProblemsError
 from assay.model.testset import GoldenQuery, HeldOut
+from assay.testsets.grades import HINT, GradeScale
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,10 @@ class DraftQuery:
 
 @dataclass(slots=True)
 class DraftSet:
-    """What a reader could read; it collects ``problems`` and ``warnings`` on the way."""
+    """What a reader could read; it collects ``problems`` and ``warnings`` on the way.
+
+    ``scale`` is that of the grades in the file, where it is another than ours.
+    """
 
     source: str
     name: str = ""
@@ -42,8 +47,23 @@ class DraftSet:
     held_out_line: int | None = None
     skipped: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    scale: GradeScale | None = None
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+
+    def graded(self, grade: int) -> int | None:
+        """A grade of the file's scale as one of ours; None where it is none."""
+        if grade < 0:
+            return grade  # not judged
+        if self.scale is not None:
+            return self.scale.known.get(grade)
+        return grade if grade <= limits.MAX_GOLDEN_GRADE else None
+
+    def grade_hint(self) -> str:
+        """What to do about a grade that is none of ours."""
+        if self.scale is not None:
+            return f"the scale {self.scale.text} does not have it; {HINT}"
+        return f"test sets grade from 0 to {limits.MAX_GOLDEN_GRADE}; {HINT}"
 
     def problem(
         self,

@@ -1,7 +1,8 @@
 """How is a test set exported to other tools: TREC, BEIR, a golden list, a workflow dataset?
 
 Every form but our own loses something: only ours has spans, expectations and the held-out part.
-``lost`` lists what, so that it surprises nobody later.
+``lost`` lists what, so that it surprises nobody later. Which queries are synthetic goes along:
+BEIR and golden lists have a field for it, and TREC gets one more file.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from assay.hits.trec_lines import column
 from assay.model.answers import Expect
 from assay.model.testset import GoldenQuery, SpeakerFilter, TestSet
 from assay.testsets.write import as_plain, as_yaml, quoted
+
+TOPICS = ".topics.tsv"
 
 
 def files(test_set: TestSet, form: str) -> dict[str, str]:
@@ -36,7 +39,7 @@ def lost(test_set: TestSet, form: str) -> list[str]:
         "the held-out part": test_set.held_out is not None,
         "which queries were skipped": bool(test_set.skipped),
         "expect: nothing": any(query.expect is Expect.NOTHING for query in queries),
-        "which queries are synthetic": bool(test_set.synthetic_ids),
+        "which queries are synthetic": form == "workflow" and bool(test_set.synthetic_ids),
         "who judged": bool(test_set.judged_by),
         "right answers": any(query.reference or query.nuggets for query in queries),
     }
@@ -71,15 +74,30 @@ def _trec(test_set: TestSet) -> dict[str, str]:
         for query in test_set.queries
         for item in query.relevant_docs
     ]
+    made = [f"{query.query_id}\t{query.synthetic}" for query in test_set.queries if query.synthetic]
+    topics_file = f"{test_set.name}{TOPICS}"
     return {
-        f"{test_set.name}.topics.tsv": _joined(topics),
+        topics_file: _joined(topics),
         f"{test_set.name}.qrels": _joined(rows),
+        **({marks_beside(topics_file): _joined(made)} if made else {}),
     }
+
+
+def marks_beside(topics: str) -> str:
+    """The name of the file that says which topics are synthetic, and the passage of each."""
+    return f"{topics.removesuffix(TOPICS)}.synthetic.tsv"
 
 
 def _beir(test_set: TestSet) -> dict[str, str]:
     texts = [
-        json.dumps({"_id": query.query_id, "text": query.query_text}, ensure_ascii=False)
+        json.dumps(
+            {
+                "_id": query.query_id,
+                "text": query.query_text,
+                **({"metadata": {"synthetic": query.synthetic}} if query.synthetic else {}),
+            },
+            ensure_ascii=False,
+        )
         for query in test_set.queries
     ]
     rows = [
@@ -102,6 +120,8 @@ def _golden_list(test_set: TestSet) -> dict[str, str]:
         lines.append(f"- id: {quoted(query.query_id)}")
         lines.append(f"  query: {quoted(query.query_text)}")
         lines += [f"  {key}: [{', '.join(map(quoted, found))}]" for key, found in rows.items()]
+        if query.synthetic:
+            lines.append(f"  synthetic: {quoted(query.synthetic)}")
     return {f"{test_set.name}.golden.yaml": _joined(lines)}
 
 

@@ -2,7 +2,8 @@
 
 A YAML or JSON list of ``{id, query, expected_doc_ids, expected_chunk_ids, must_contain,
 forbidden}``, or such a list under ``golden``. An entry with no expected document and no
-expected chunk should be refused; one that has neither key is not judged.
+expected chunk should be refused; one that has neither key is not judged. ``synthetic`` is the
+passage that a query was made from.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ KEYS = (
     "query_type",
     "speaker_filter",
     "group",
+    "synthetic",
     "notes",
 )
 GRADE = 1  # the list only distinguishes expected from not expected
@@ -64,6 +66,7 @@ def _query(node: MappingNode, draft: DraftSet, number: int) -> DraftQuery:
         must_contain=row.texts("must_contain"),
         forbidden=row.texts("forbidden"),
         group=row.optional("group"),
+        synthetic=row.optional("synthetic"),
     )
     lines = row.lines()
     line = lines.get("expected_chunk_ids" if chunks else "expected_doc_ids", node.line)

@@ -24,6 +24,7 @@ from assay.errors import (
     PlacedError,
     Problem,
     ProblemsError,
+    UsageError,
 )
 from assay.model.document import ID_FORM
 from assay.model.testset import HeldOut, TestSet, with_skipped
@@ -31,6 +32,7 @@ from assay.strict_yaml import MappingNode, Node, SequenceNode, parse_yaml
 from assay.testsets import rows
 from assay.testsets.draft import DraftSet
 from assay.testsets.golden_list import KEYS, read_golden_list
+from assay.testsets.grades import GradeScale, read_scale
 from assay.testsets.json_nodes import parse_json
 from assay.testsets.native import read_native
 from assay.testsets.public import (
@@ -48,6 +50,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 MOST_NAMES = 30  # that a hint lists
 LENIENT_FORMS = frozenset({"workflow"})
 FORMS_OF_ROWS = frozenset({"rows", "pairs"})
+SCALED_FORMS = FORMS_OF_ROWS | {"trec", "beir", "ir_datasets"}
 IRDS = "irds:"
 """Before the name of a set of ir_datasets, as in ``irds:beir/scifact/test``."""
 _log = logging.getLogger("assay.testset")
@@ -75,8 +78,9 @@ class ReadOptions:
     """How to read: ``lenient`` skips queries without ground truth (None: the form's default).
 
     ``known_ids`` are the ids of the index, or a function that looks them up. ``qrels`` and
-    ``field`` apply to TREC topics, ``split`` to BEIR; ``name`` and ``version`` override the file. A
-    list of more than ``max_items`` is an error in YAML and JSON.
+    ``field`` apply to TREC topics, ``split`` to BEIR; ``name`` and ``version`` override the file.
+    ``grades`` says how grades of another scale become ours (``grades.py``). A list of more than
+    ``max_items`` is an error in YAML and JSON.
     """
 
     lenient: bool | None = None
@@ -86,7 +90,13 @@ class ReadOptions:
     split: str | None = None
     name: str | None = None
     version: str | None = None
+    grades: str | None = None
     max_items: int = limits.MAX_TEST_SET_QUERIES
+
+    @property
+    def scale(self) -> GradeScale | None:
+        """The scale of the file's grades, where it was given."""
+        return None if self.grades is None else read_scale(self.grades)
 
 
 def load_test_set(
@@ -95,13 +105,15 @@ def load_test_set(
     folder: Path | None = None,
     lenient: bool | None = None,
     known_ids: KnownIds | None = None,
+    grades: str | None = None,
 ) -> TestSet:
     """The test set of a name or path; the error lists every problem of the file.
 
     ``folder`` is where names are looked for first; without one, only shipped sets have names.
     """
     path = find_test_set(name, folder)
-    reading = read_test_set(path, ReadOptions(lenient=lenient, known_ids=known_ids))
+    options = ReadOptions(lenient=lenient, known_ids=known_ids, grades=grades)
+    reading = read_test_set(path, options)
     for warning in reading.warnings:
         _log.warning("%s", warning)
     return reading.sound()
@@ -151,7 +163,7 @@ def shipped_folder() -> Path:
 def read_test_set(path: Path, options: ReadOptions | None = None) -> Reading:
     """Read any file or folder of golden queries; problems are returned, not raised."""
     options = options or ReadOptions()
-    draft = DraftSet(str(path))
+    draft = DraftSet(str(path), scale=options.scale)
     if str(path).startswith(IRDS):
         named = str(path).removeprefix(IRDS)
         return _finished(
@@ -172,7 +184,7 @@ def parse_test_set(
 ) -> Reading:
     """Read golden queries from bytes of YAML, JSON, JSON lines, CSV or parquet."""
     options = options or ReadOptions()
-    draft = DraftSet(source)
+    draft = DraftSet(source, scale=options.scale)
     form = "native"
     if rows.is_rows(data, source) and len(data) <= limits.MAX_YAML_BYTES:
         return _finished("rows", draft, options, lambda: _fill_rows(data, draft, options))
@@ -266,6 +278,10 @@ def _finished(
     """Run a reader, then the rules; the result has a set only if there are no problems."""
     try:
         fill()
+        if draft.scale is not None:
+            if form not in SCALED_FORMS:
+                raise UsageError(f"--grades is for judgments of others, and this file is {form}")
+            draft.provenance = {**draft.provenance, "grades": draft.scale.text}
     except AssayError as error:
         draft.fault(error)
     draft.name = options.name or draft.name

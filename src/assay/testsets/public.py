@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from assay import limits
 from assay.errors import (
     FormatError,
     InputError,
@@ -28,6 +27,7 @@ from assay.model.testset import GoldenQuery, Judgment
 from assay.plural import counted
 from assay.strict_yaml import FORBIDDEN
 from assay.testsets.draft import DraftQuery, DraftSet
+from assay.testsets.export import marks_beside
 from assay.testsets.rows import rows_of, whole_grade
 
 QUERIES = ("queries.*", "queries-*", "queries/*")
@@ -35,7 +35,6 @@ JUDGMENTS = ("qrels", "default", "data")  # folders, the first that is there
 PACKED = (".gz", ".zst")
 TABLES = (".jsonl", ".parquet")
 VERSION = "v1"
-_Text: TypeAlias = tuple[str, str, int | None]  # id, text, line
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _COVID_TOPIC = re.compile(
     r"<topic\s[^>]*?number\s*=\s*[\"']([^\"']*)[\"'][^>]*>(.*?)</topic>", re.DOTALL
@@ -48,6 +47,15 @@ _WHOLE = ("summary", "description", "note")
 """Elements of topics of clinical decision support: the first that is there is the query."""
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.IGNORECASE)
 _NAME = re.compile(r"[^A-Za-z0-9_.:#-]+")
+
+
+class _Text(NamedTuple):
+    """One query; ``synthetic`` is the passage that it was made from."""
+
+    name: str
+    text: str
+    line: int | None
+    synthetic: str | None = None
 
 
 def read_beir(folder: Path, draft: DraftSet, split: str | None = None) -> None:
@@ -97,7 +105,7 @@ def read_irds(name: str, draft: DraftSet, field: str = "title") -> None:
     draft.description = f"{name} of ir_datasets"
     draft.source = f"irds:{name}"
     texts = (
-        (str(one.query_id), str(getattr(one, field, None) or one.default_text()), None)
+        _Text(str(one.query_id), str(getattr(one, field, None) or one.default_text()), None)
         for one in dataset.queries_iter()
     )
     rows = (
@@ -111,7 +119,18 @@ def read_trec(topics: Path, qrels: Path, draft: DraftSet, *, field: str = "title
     """Fill a draft from TREC topics and qrels; ``field`` chooses the text of XML topics."""
     draft.name = name_of(topics)
     draft.description = f"TREC topics of {topics.name}, judged in {qrels.name}"
-    _join(draft, _topics(topics, field, draft), _judged(draft, [qrels]), qrels.name)
+    marks = _marks(topics)
+    texts = (one._replace(synthetic=marks.get(one.name)) for one in _topics(topics, field, draft))
+    _join(draft, texts, _judged(draft, [qrels]), qrels.name)
+
+
+def _marks(topics: Path) -> dict[str, str]:
+    """The passages that topics were made from, where our own export left a file beside them."""
+    path = topics.with_name(marks_beside(topics.name))
+    if path == topics or not path.is_file():
+        return {}
+    rows = (line.partition("\t") for line in _bytes(path).decode("utf-8", "replace").splitlines())
+    return {name: passage for name, _, passage in rows if passage}
 
 
 def name_of(path: Path) -> str:
@@ -149,7 +168,9 @@ def _beir_queries(path: Path) -> Iterator[_Text]:
             raise FormatError(
                 "a query is {_id, text}", source=str(path), line=row.line, hint="is this BEIR?"
             )
-        yield str(name), text, row.line
+        about = row.first(("metadata",))
+        passage = about.get("synthetic") if isinstance(about, Mapping) else None
+        yield _Text(str(name), text, row.line, str(passage) if passage else None)
 
 
 def _topics(path: Path, field: str, draft: DraftSet) -> Iterator[_Text]:
@@ -164,7 +185,7 @@ def _topics(path: Path, field: str, draft: DraftSet) -> Iterator[_Text]:
             line = _line(text, found.start())
             if number is None:
                 raise FormatError("a topic without <num>", source=str(path), line=line)
-            yield number[1], _element(found[1], field, str(path), line), line
+            yield _Text(number[1], _element(found[1], field, str(path), line), line)
     elif _COVID_TOPIC.search(text):
         yield from _medical_topics(text, path, field, draft)
     else:
@@ -178,7 +199,7 @@ def _topics(path: Path, field: str, draft: DraftSet) -> Iterator[_Text]:
                         line=line,
                         hint="topics are <top> elements, <topic number=...> or id<TAB>text lines",
                     )
-                yield name.strip(), words.strip(), line
+                yield _Text(name.strip(), words.strip(), line)
 
 
 def _medical_topics(text: str, path: Path, field: str, draft: DraftSet) -> Iterator[_Text]:
@@ -190,7 +211,8 @@ def _medical_topics(text: str, path: Path, field: str, draft: DraftSet) -> Itera
         if wanted not in ((_COVID,), (), ("title",)):
             told.add(" and ".join(wanted))
         parts = (_element(found[2], name, str(path), line) for name in wanted)
-        yield found[1].strip(), " ".join(parts) if wanted else _clean(unescape(found[2])), line
+        words = " ".join(parts) if wanted else _clean(unescape(found[2]))
+        yield _Text(found[1].strip(), words, line)
     if told and field == "title":
         draft.warn(None, f"topics are read from {'; '.join(sorted(told))}; --field names another")
 
@@ -233,11 +255,16 @@ def _join(
     """Queries with their judgments; ``draft.source`` is the file of the queries."""
     seen: dict[str, int | None] = {}
     left_out = 0
-    for name, text, line in texts:
+    for name, text, line, synthetic in texts:
         if name in seen:
             draft.problem(line, f"the query {name!r:.80} appears twice, first on line {seen[name]}")
         elif name in judged:
-            golden = GoldenQuery(name, _clean(text), relevant_docs=tuple(judged[name].values()))
+            golden = GoldenQuery(
+                name,
+                _clean(text),
+                relevant_docs=tuple(judged[name].values()),
+                synthetic=synthetic,
+            )
             draft.queries.append(DraftQuery(golden, line))
         else:
             left_out += 1
@@ -295,15 +322,16 @@ def _by_query(draft: DraftSet, rows: Iterable[_Judged]) -> dict[str, dict[str, J
             unjudged += 1
             continue
         found = judged.setdefault(query, {})
-        if grade > limits.MAX_GOLDEN_GRADE:
-            hint = "test sets grade from 0 to 3; assay score takes any qrels as they are"
+        ours = draft.graded(grade)
+        if ours is None:
+            hint = f"{draft.grade_hint()}; assay score takes any qrels as they are"
             message = f"the grade of {doc} is {grade}"
             draft.problems.append(Problem(message, source_name, line, query, hint))
         if doc in found:
             message = f"{doc} is judged twice"
             draft.problems.append(Problem(message, source_name, line, query, "keep one judgment"))
         # a set with a problem is refused; the rest of it is still read, to name every problem
-        found.setdefault(doc, Judgment(doc, min(grade, limits.MAX_GOLDEN_GRADE)))
+        found.setdefault(doc, Judgment(doc, ours or 0))
     if unjudged:
         draft.warn(None, f"{counted(unjudged, 'judgment')} below 0 (not judged): left out")
     return judged

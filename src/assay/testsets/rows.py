@@ -176,7 +176,8 @@ def fill_from_rows(
             if grade is None or grade < 0:
                 unjudged += 1
             elif found[name].grades.setdefault(document, grade) != grade:
-                _problem(draft, row, f"{document} is judged twice, differently", name)
+                message = f"{document} is judged twice, differently"
+                _problem(draft, row, message, name, hint="keep one judgment of each document")
     if not found and not draft.problems:
         draft.problem(None, "there is no row with a query", hint=_HINT)
     _warn_of_the_rest(draft, names, unjudged)
@@ -269,13 +270,13 @@ def _graded(
     value = 1 if column is None else cells[column]
     grade = None if value in (None, "") else whole_grade(value)
     if value not in (None, "") and grade is None:
-        _problem(draft, row, f"the grade of {document} is {value!r:.40}, not a number", query)
-    elif grade is not None and grade > limits.MAX_GOLDEN_GRADE:
-        most = limits.MAX_GOLDEN_GRADE
-        hint = f"test sets grade from 0 to {most}; map your scale onto that"
-        _problem(draft, row, f"the grade of {document} is {grade}", query, hint=hint)
+        message = f"the grade of {document} is {value!r:.40}, not a whole number"
+        _problem(draft, row, message, query, hint="round it: means of several people have no place")
+    elif grade is not None and column is not None and (ours := draft.graded(grade)) is None:
+        message = f"the grade of {document} is {grade}"
+        _problem(draft, row, message, query, hint=draft.grade_hint())
     else:
-        yield str(document), grade
+        yield str(document), grade if grade is None or column is None else ours
 
 
 def whole_grade(value: Any) -> int | None:

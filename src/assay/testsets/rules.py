@@ -65,7 +65,9 @@ def _name(draft: DraftSet) -> None:
 def _size(draft: DraftSet) -> None:
     count = len(draft.queries)
     if not count and not draft.problems:
-        draft.problem(None, "the test set holds no query", hint="add one under queries")
+        left_out = "each was left out: do queries and judgments have the same ids?"
+        hint = left_out if draft.warnings else "add one under queries"
+        draft.problem(None, "the test set holds no query", hint=hint)
     if count > limits.MAX_TEST_SET_QUERIES:
         most = limits.MAX_TEST_SET_QUERIES
         draft.problem(None, f"{count:,} queries, and {most:,} are allowed")

@@ -43,3 +43,12 @@ def test_a_part_of_a_long_name_is_not_the_name() -> None:
 def test_names_that_the_source_files_with_more_words_are_known(name: str) -> None:
     assert is_listed(name)
     assert len(other_names(name)) > 1
+
+
+def test_a_trade_name_with_the_stem_of_another_word_is_met_as_it_is_written() -> None:
+    (name,) = names_asked("dose of cetirizine")
+    assert name.is_in("Incidal 10 mg")
+    assert not name.is_in("The incidence was low.")
+    (typed,) = names_asked("what does Migranal cost")
+    assert typed.is_in("MIGRANAL is a spray.")
+    assert not typed.is_in("A migraine, or two migraines")

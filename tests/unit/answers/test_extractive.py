@@ -634,3 +634,102 @@ def test_a_question_in_another_language_is_answered_in_it() -> None:
         "¿Cuál es la dosis inicial de la metformina?", [other, own]
     )
     assert said.citations == ("a:chunk_0",)
+
+
+ARMS = "NCT00000002: Cisplatin and Zorvexin; Cisplatin"
+OF_ARMS = [
+    Passage(Chunk("NCT00000002:chunk_0", "NCT00000002", text, ARMS, section, spans=(span,)))
+    for section, span, text in (
+        (
+            "results",
+            (0, 100),
+            "Outcome Measurement:\n  Overall Survival (OS)\n  Time frame: 2 years\nResults 1:\n"
+            "  Arm/Group Title: Cisplatin and Zorvexin",
+        ),
+        (
+            "results",
+            (101, 200),
+            "Arm/Group Description: cisplatin and zorvexin given as an infusion\n"
+            "  Median (95% Confidence Interval)\n  Unit of Measure: months  14.5\nResults 2:\n"
+            "  Arm/Group Title: Cisplatin\n  Arm/Group Description: cisplatin alone\n"
+            "  Median (95% Confidence Interval)\n  Unit of Measure: months  9.1",
+        ),
+        (
+            "adverse_events",
+            (201, 300),
+            "Adverse Events 1:\n  Total: 9/60\n  Asthenia 2/60\nAdverse Events 2:\n  Total: 5/58",
+        ),
+        ("adverse_events", (301, 400), "Asthenia 1/58\n  Chest pain 0/58"),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "says", "never"),
+    [
+        ("how many patients in the arm Cisplatin and Zorvexin had asthenia?", "2/60", "1/58"),
+        ("how many patients in the arm Cisplatin had asthenia?", "Cisplatin [1] Asthenia 1/58",
+         "2/60"),
+        ("what was the median overall survival with cisplatin and zorvexin?", "14.5", "9.1"),
+    ],
+)  # fmt: skip
+def test_a_count_is_that_of_the_arm_and_the_event_wherever_the_arm_is_named(
+    question: str, says: str, never: str
+) -> None:
+    said = ExtractiveAnswerer(gate=0.0).answer(f"In NCT00000002, {question}", OF_ARMS).text
+    assert says in said
+    assert never not in said
+    assert "Total" not in said
+
+
+def test_a_count_of_another_event_is_no_answer() -> None:
+    asked = "In NCT00000002, how many patients in the arm Cisplatin had nausea and chest tightness?"
+    said = ExtractiveAnswerer(gate=0.0).answer(asked, OF_ARMS)
+    assert (said.grounded, said.text) == (False, "")
+
+
+def test_sentences_name_a_disease_by_any_of_its_names_or_stand_under_it() -> None:
+    review = passage(
+        "Pneumonitis is a frequent reason to stop. Cough comes first. Grade 2 needs prednisone.",
+        "review",
+        "Pneumonitis under antibodies: recognition and management",
+    )
+    study = passage(
+        "Most people with lung cancer have spread at diagnosis. Immunotherapy of lung cancer"
+        " releases the brake.",
+        "study",
+        "Immunotherapy of lung cancer",
+    )
+    rare = passage("Lung inflammation was rare.", "study", "Immunotherapy of lung cancer")
+    asked = "lung inflammation from cancer immunotherapy, signs and treatment"
+    said = ExtractiveAnswerer(gate=0.0).answer(asked, [study, review, rare])
+    assert "prednisone" in said.text
+    assert "diagnosis" not in said.text
+
+
+def test_no_dose_is_given_for_what_a_label_only_speaks_of() -> None:
+    drug = {"drugs": ("Zorvex",)}
+    rows = [
+        Passage(Chunk(f"z:chunk_{at}", "z", text, "Zorvex", section, metadata=drug))
+        for at, (section, text) in enumerate(
+            (
+                ("dosage", "The dose in gout is 40 mg every week."),
+                ("patient_information", "Tell your doctor if you have multiple sclerosis."),
+                ("clinical_pharmacology", "Heart failure did not change its clearance."),
+            )
+        )
+    ]
+    answer = ExtractiveAnswerer(gate=0.0).answer
+    assert answer("What is the dose of Zorvex in gout?", rows).grounded
+    for condition in ("multiple sclerosis", "heart failure"):
+        assert not answer(f"What is the dose of Zorvex in {condition}?", rows).grounded
+
+
+def test_a_missed_dose_and_an_effect_are_answered_by_what_says_so() -> None:
+    rows = label(
+        "The recommended dose is 80 mg once daily. If you miss a dose, wait for the next one. "
+        "Use an effective method of contraception. Symptoms improved in 40 of 50."
+    )
+    said = ask("What should I do if I missed a dose of Zorvex?", rows)
+    assert said.startswith("If you miss a dose")
+    assert ask("Is Zorvex effective?", rows).startswith("Symptoms improved in 40 of 50.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from assay import limits, posting
 from assay.answers.remote import RemoteAnswerer
 from assay.errors import AnswererError, UsageError
-from assay.model.answers import Answer
+from assay.model.answers import Answer, Usage
 from assay.testing.answerer import PASSAGES, QUESTION
 from tests.unit.answers.model_server import DEFAULT, ModelServer, Reply, completion, fails, says
 
@@ -84,7 +86,7 @@ def test_an_endless_reply_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_ANSWER_BYTES", 100)
     with (
         ModelServer(says("x" * 1000)) as server,
-        pytest.raises(AnswererError, match="more than an answer holds"),
+        pytest.raises(AnswererError, match="more than a reply holds"),
     ):
         RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
 
@@ -104,6 +106,25 @@ BAD = {
 def test_a_reply_of_another_form(body: bytes) -> None:
     with ModelServer(Reply(200, {}, body)) as server, pytest.raises(AnswererError):
         RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
+
+
+USED = {"prompt_tokens": 80, "completion_tokens": 12, "cost": 0.002}
+
+
+def test_an_answer_says_what_it_took() -> None:
+    body = json.dumps({**json.loads(completion(DEFAULT)), "usage": USED}).encode()
+    with ModelServer(Reply(200, {}, body)) as server:
+        said = RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES)
+    assert said.usage == Usage(0.002, 92, 80, 12)
+
+
+@pytest.mark.parametrize("usage", [[], "5", {"total_tokens": -1}, {"cost": True}, {"cost": 1e999}])
+def test_usage_of_another_form_is_left_out(usage: object) -> None:
+    body = json.dumps({**json.loads(completion(DEFAULT)), "usage": usage}).replace(
+        "Infinity", "1e999"
+    )
+    with ModelServer(Reply(200, {}, body.encode())) as server:
+        assert RemoteAnswerer(server.url, "tiny").answer(QUESTION, PASSAGES).usage is None
 
 
 def test_a_reply_without_text_is_a_refusal() -> None:

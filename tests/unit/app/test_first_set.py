@@ -310,4 +310,4 @@ def test_a_refresh_keeps_who_judged_and_what_is_synthetic(
     assert (uploaded.synthetic_ids, uploaded.judged_by) == (("q004",), made.judged_by)
     bundled = from_plain(to_plain(made))
     assert (bundled.synthetic_ids, bundled.judged_by) == (("q004",), made.judged_by)
-    assert {"who judged", "which queries are synthetic"} <= set(lost(made, "beir"))
+    assert "who judged" in lost(made, "beir")

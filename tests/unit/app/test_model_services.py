@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+import assay
 from assay import posting
 from assay.app import doctor
 from assay.app.search import options_of_caller
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.errors import ConfigError, ModelServiceError, UsageError
+from assay.model.answers import Usage
 from assay.settings import Settings, configure
 from tests.unit.encode.model_service import ModelService, fails
 
@@ -72,6 +74,55 @@ def test_a_service_is_asked_once_for_a_search_and_named_once(
             assert caplog.text.count("dense_") == 1
 
 
+def test_a_run_knows_what_its_queries_took(folder: Path) -> None:
+    asked = [assay.GoldenQuery("q1", "heart attack", relevant_docs=(assay.Judgment("a", 1),))]
+    with (
+        ModelService() as server,
+        Workspace(
+            settings(folder, ASSAY_DENSE_MODEL=f"http+openai:{server.url}#small?price=1000")
+        ) as workspace,
+    ):
+        workspace.ingest(folder / "documents")
+        result = workspace.evaluate(assay.TestSet("asked", "v1", tuple(asked)))
+        (text,) = server.requests[-1][2]["input"]
+        tokens = len(text.split())  # the service counts words
+        assert result.usage == Usage(cost=tokens / 1000, tokens=tokens)
+
+
+def test_words_are_found_while_the_service_is_down_and_vectors_come_later(folder: Path) -> None:
+    with (
+        ModelService(*[fails(503, "0")] * 6) as server,
+        Workspace(settings(folder, **dense(server))) as workspace,
+    ):
+        written = workspace.ingest(folder / "documents")
+        assert written.lacking.startswith("without dense: ")
+        assert "HTTP 503" in written.lacking
+        assert "assay index update" in written.lacking
+        found = workspace.search("heart attack")
+        assert [hit.chunk.doc_id for hit in found.results] == ["a"]
+        assert found.component_errors == ("dense_unavailable",)
+        assert "has given no vectors yet" in workspace.freshness().lacking
+        assert workspace.write_index("update").lacking == ""
+        assert workspace.freshness().lacking == ""
+        assert set(workspace.search("heart attack").components_used) == {"bm25", "dense"}
+        server.replies = [fails(503, "0")] * 6
+        later = workspace.add([{"doc_id": "c", "text": "ibuprofen after meals"}])
+        assert "without dense" in later.lacking
+        assert workspace.search("ibuprofen").results[0].chunk.doc_id == "c"
+        asked = len(server.requests)
+        assert workspace.write_index("update").lacking == ""
+        assert len(server.requests) == asked + 1  # for the one text that it has not given
+
+
+def test_a_refused_text_does_not_cost_the_index_its_vectors(folder: Path) -> None:
+    with ModelService() as server, Workspace(settings(folder, **dense(server))) as workspace:
+        workspace.ingest(folder / "documents")
+        server.replies = [fails(400)]
+        with pytest.raises(ModelServiceError, match="HTTP 400"):
+            workspace.add([{"doc_id": "c", "text": "ibuprofen after meals"}])
+        assert "dense" in workspace.index_card()["models"]
+
+
 def test_a_service_that_fails_is_missed_by_name(folder: Path) -> None:
     with ModelService() as server:
         variables = dense(server)
@@ -86,15 +137,13 @@ def test_a_service_that_fails_is_missed_by_name(folder: Path) -> None:
         assert workspace.search("glucose").degraded
 
 
-def test_an_index_that_cannot_be_written_keeps_the_documents(folder: Path) -> None:
+def test_a_refused_key_is_named_and_words_are_found(folder: Path) -> None:
     with (
         ModelService(*[fails(401)] * 9) as server,
         Workspace(settings(folder, **dense(server))) as workspace,
     ):
-        stopped: list[int] = []
-        with pytest.raises(ModelServiceError):
-            workspace.ingest(folder / "documents", stopped=stopped.append)
-        assert stopped == [2]
+        assert "HTTP 401" in workspace.ingest(folder / "documents").lacking
+        assert workspace.search("aspirin").results[0].chunk.doc_id == "a"
         server.replies = []
         workspace.update_index()
         assert not workspace.search("aspirin").degraded

@@ -24,8 +24,10 @@ from assay.model.testset import GoldenQuery, HeldOut, Judgment, TestSet
 from assay.model.testset_json import to_plain
 from assay.render.evaluation import result_tables
 from assay.settings import configure
-from assay.testsets.export import lost
+from assay.testsets.draft import DraftSet
+from assay.testsets.export import files, lost
 from assay.testsets.load import parse_test_set, shipped_folder
+from assay.testsets.public import read_beir, read_trec
 from assay.testsets.write import as_yaml
 from tests.unit.answers.model_server import ModelServer, says
 from tests.unit.http.conftest import SETTINGS, home, small_home  # noqa: F401 - fixtures
@@ -134,10 +136,35 @@ def test_rows_and_exports_do_not_lose_the_mark_silently() -> None:
     rows = b'{"query": "words", "synthetic": "d1:chunk_2", "relevant_docs": ["d1"]}\n'
     test_set = parse_test_set(rows, source="made.jsonl").sound()
     assert test_set.synthetic_ids == ("q0001",)
-    assert "which queries are synthetic" in lost(test_set, "trec")
+    assert "which queries are synthetic" in lost(test_set, "workflow")
     assert parse_test_set(as_yaml(test_set).encode()).sound() == test_set
     plain = replace(test_set, queries=(replace(test_set.queries[0], synthetic=None),))
     assert plain.checksum != test_set.checksum
+
+
+@pytest.mark.parametrize("form", ["beir", "trec", "golden-list"])
+def test_other_forms_keep_the_mark(form: str, tmp_path: Path) -> None:
+    made = GoldenQuery("s1", "words", relevant_docs=(Judgment("d1"),), synthetic="d1:chunk_2")
+    asked = GoldenQuery("q1", "other", relevant_docs=(Judgment("d1"),))
+    test_set = TestSet("mixed", "v1", (made, asked))
+    assert "which queries are synthetic" not in lost(test_set, form)
+    for name, text in files(test_set, form).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    draft = DraftSet("")
+    if form == "beir":
+        read_beir(tmp_path, draft)
+    elif form == "trec":
+        read_trec(tmp_path / "mixed.topics.tsv", tmp_path / "mixed.qrels", draft)
+    else:
+        path = tmp_path / "mixed.golden.yaml"
+        read = parse_test_set(path.read_bytes(), source=str(path)).sound()
+        assert read.synthetic_ids == ("s1",)
+        return
+    assert {one.query.query_id: one.query.synthetic for one in draft.queries} == {
+        "s1": "d1:chunk_2",
+        "q1": None,
+    }
 
 
 def test_a_refresh_keeps_the_mark_and_who_judged() -> None:

@@ -51,6 +51,10 @@ def flaky(question, passages):
         raise ConnectionError("try again")
     return good(question, passages)
 
+def counts(question, passages):
+    usage = {"prompt_tokens": 30, "completion_tokens": 5, "cost": 0.25}
+    return {**good(question, passages), "usage": usage}
+
 def wrong(question, passages):
     return 7 if "codeine" in question else good(question, passages)
 """
@@ -112,6 +116,16 @@ def test_a_failing_answerer_is_counted_and_shown(
         assert bad["metrics"]["recall_at_10"] == good["metrics"]["recall_at_10"] == 1.0
     run(["eval", "show", "breaks", "--query", "a2"])
     assert "not answered: those_who_answer:breaks failed" in capsys.readouterr().err
+
+
+def test_what_answers_took_is_kept_with_the_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate("counts") == 0
+    said = capsys.readouterr().err
+    assert "cost, as the system says: 1.25 in all, 0.25 a query; 175 tokens" in said
+    kept = shown(capsys, "eval", "show", "counts")["usage"]
+    assert kept == {"cost": 1.25, "tokens": 175, "input_tokens": 150, "output_tokens": 25}
 
 
 def test_an_answer_of_the_wrong_form_is_a_failed_one(

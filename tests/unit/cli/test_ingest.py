@@ -145,3 +145,21 @@ def test_an_update_of_medline_replaces_and_deletes(capsys: pytest.CaptureFixture
     )  # fmt: skip
     found = json.loads(said(capsys, "search", "itch", "--json")[1])
     assert [hit["doc_id"] for hit in found["results"]] == ["1"]
+
+
+def test_corpus_and_judgments_may_name_documents_by_doi(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    itch, fever = "10.1101/2020.01.01.900001", "10.1002/(SICI)1097-0258<1661::AID-SIM968>3.0.CO;2-2"
+    Path("papers.csv").write_text(
+        f"doi,abstract\n{itch},Itch of the skin\n{fever},Fever at night\n"
+    )
+    Path("qrels.txt").write_text(f"q1 0 {itch} 1\nq2 0 {fever} 1\n")
+    Path("topics.tsv").write_text("q1\titch\nq2\tfever\n")
+    assert said(capsys, "ingest", "papers.csv", "--id-field", "doi")[0] == 0
+    assert said(capsys, "corpus", "show", fever)[1].startswith(fever)
+    imported = said(capsys, "testset", "import", "topics.tsv", "--qrels", "qrels.txt")
+    assert imported[0] == 0, imported
+    code, shown, notes = said(capsys, "eval", "run", "-t", "topics", "--json")
+    assert code == 0, notes
+    assert json.loads(shown)["metrics"]["recall_at_5"] == 1.0

@@ -19,6 +19,7 @@ import assay
 from assay.app.workspace import Workspace
 from assay.cli.main import run
 from assay.errors import UsageError
+from assay.judges.words import WordJudge
 from assay.model.judges import Support
 from assay.settings import configure
 from tests.unit.judges.judge_server import by_words, judge_server
@@ -331,5 +332,12 @@ def test_python_judges_a_system_as_the_command_does(
     assert found.to_dict()["metrics"]["faithfulness"] == expected["faithfulness"]
     yes = assay.evaluate(rag.answer, "rag.yaml", judge=lambda kind, text, passage: 1)
     assert yes.to_dict()["metrics"]["faithfulness"] == 1.0
+    with assay.open(home, **SETTINGS) as workspace:
+        agreed = workspace.evaluate("rag.yaml", system=rag.answer, judge=lambda *task: 1)
+        assert agreed.to_dict()["metrics"]["faithfulness"] == 1.0
+        named, given = (workspace.evaluate("rag.yaml", judge=one) for one in ("words", WordJudge()))
+        assert given.to_dict()["metrics"] == named.to_dict()["metrics"]
+        with pytest.raises(UsageError, match="is no judge"):
+            workspace.evaluate("rag.yaml", judge=3)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="there is no judge 'nobody'"):
         assay.evaluate(rag.answer, "rag.yaml", judge="nobody")

@@ -154,6 +154,30 @@ def test_a_reply_of_another_form_is_refused(text: str) -> None:
         dense(server).encode(["x"], "passage")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"data": [{"index": 0, "embedding": [1.0]}]}', "1 entry for 2 texts"),
+        ('{"data": [{"embedding": null}, {"embedding": null}]}', "no list of numbers"),
+        ('{"data": [{"index": 0}, {"index": 1}]}', "an entry without embedding"),
+        (
+            '{"data": [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [1.0]}]}',
+            "not numbered from 0 to 1",
+        ),
+        ("<html>", "no JSON"),
+    ],
+)
+def test_what_is_wrong_with_a_reply_is_said(text: str, said: str) -> None:
+    with ModelService(says(text)) as server, pytest.raises(ModelServiceError, match=said):
+        dense(server).encode(["x", "y"], "passage")
+
+
+def test_entries_without_numbers_are_taken_as_they_come() -> None:
+    text = '{"data": [{"embedding": [1.0, 0.0]}, {"embedding": [0.0, 1.0]}]}'
+    with ModelService(says(text)) as server:
+        assert dense(server).encode(["x", "y"], "passage").tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
 def test_an_endless_reply_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_SERVICE_REPLY_BYTES", 50)
     with ModelService() as server, pytest.raises(ModelServiceError, match="more than"):

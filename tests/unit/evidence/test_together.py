@@ -39,12 +39,19 @@ def apart(query: str, *texts: str, sure: float = UNLIKELY) -> str:
          "cystic fibrosis"),
         ("multiplication table", ("Multiple doses were given.",), "multiplication"),
         ("guitar chords", ("Vocal cords were inspected.",), "guitar and chords"),
+        ("parametritis", ("Parameters were estimated.",), "parametritis"),
+        ("meningism", ("The meninges were seen.",), "meningism"),
     ],
 )  # fmt: skip
 def test_words_that_stand_apart_are_no_answer(
     query: str, texts: tuple[str, ...], missing: str
 ) -> None:
     assert apart(query, *texts) == f"nothing here is about {missing}"
+
+
+def test_a_disease_is_written_however_near_the_passages_are() -> None:
+    assert apart("parametritis", "Parameters were estimated.", sure=SURE)
+    assert not apart("parametritis", "Parametritis was treated.", sure=SURE)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
@@ -42,6 +43,18 @@ def test_a_document_is_found_once_it_was_sent_and_not_after_it_was_deleted(
     assert small.delete("/v1/documents/note-1").json()["deleted"] == 1
     assert found(small, "zolmitriptan") == []
     assert_problem(small.delete("/v1/documents/note-1"), 404)
+
+
+DOI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
+
+
+def test_a_doi_is_an_id_like_any_other(small: TestClient) -> None:
+    address = f"/v1/documents/{quote(DOI, safe='')}"
+    small.post("/v1/documents", json={"documents": [NOTE | {"doc_id": DOI}]}).raise_for_status()
+    assert found(small, "zolmitriptan") == [DOI]
+    assert small.get(address).json()["doc_id"] == DOI
+    assert small.delete(address).json()["deleted"] == 1
+    assert_problem(small.get(address), 404)
 
 
 def test_what_another_process_deletes_is_gone_from_the_next_answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -255,3 +256,27 @@ BUNDLE = {
             "content": [{"attachment": {"contentType": "text/plain", "data": "SXRjaGluZy4="}}]}},
     ],
 }  # fmt: skip
+
+
+def fhir_xml(resource: dict[str, Any]) -> bytes:
+    """The resource as XML, as the standard maps the one form onto the other."""
+    root = _element(resource, resource["resourceType"])
+    root.set("xmlns", "http://hl7.org/fhir")
+    return ET.tostring(root)
+
+
+def _element(row: dict[str, Any], tag: str) -> ET.Element:
+    element = ET.Element(tag)
+    for name, value in row.items():
+        for one in value if isinstance(value, list) else [value]:
+            if name == "resourceType":
+                continue
+            if name == "div":
+                element.append(ET.fromstring(one))
+            elif name in {"resource", "contained"}:
+                ET.SubElement(element, name).append(_element(one, one["resourceType"]))
+            elif isinstance(one, dict):
+                element.append(_element(one, name))
+            else:
+                ET.SubElement(element, name, value=str(one).lower() if one is True else str(one))
+    return element

@@ -234,8 +234,9 @@ def test_entries_can_be_had_without_chunks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["../../etc/passwd", "a/b", "x" * 300, "x" * 120, "-leading", "", " a", "a b", "a\u2028", "é",
-     "a\n", None, 1.5, True, ["a"], ".hidden", "a%2e"],
+    ["../../etc/passwd", "a/../b", "a/.",
+     "x" * 300, "x" * 120, "-leading", "", " a", "a b", "a\u2028",
+     "é", "a\n", None, 1.5, True, ["a"], ".hidden", "a%2e"],
 )  # fmt: skip
 def test_hostile_ids_are_refused_with_their_line(tmp_path: Path, value: Any) -> None:
     path = corpus(tmp_path, {"id": "a", "text": "x"}, {"id": value, "text": "y"})

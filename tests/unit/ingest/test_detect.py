@@ -10,7 +10,7 @@ import pytest
 
 from assay.errors import FormatError, MissingFileError, UsageError
 from assay.ingest import READERS, detect, reader_named
-from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, STUDY, VTT
+from tests.unit.ingest.samples import ARTICLE, CITATIONS, LABEL, STUDY, VTT, entries
 
 CONTENTS = {
     "jats": ARTICLE,
@@ -50,6 +50,55 @@ def test_shapes_of_files(tmp_path: Path, content: str, kind: str) -> None:
     path = tmp_path / "some.dat"
     path.write_text(content)
     assert detect(path) == kind
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<article class='x'><h1>Web</h1><p>words</p></article>",
+        b"<!-- saved from <article id=1> --><!DOCTYPE html><html><body>words</body></html>",
+        b"<div><h2>Dose</h2><p>5 mg</p></div>",
+        "<p>Sjögren</p>".encode("utf-16"),
+    ],
+)
+def test_a_page_is_told_by_its_name(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(content)
+    assert detect(path) == "html"
+
+
+def test_a_comment_does_not_name_the_format(tmp_path: Path) -> None:
+    path = tmp_path / "some.dat"
+    path.write_text("<!-- as in <article id=1> -->\n<!DOCTYPE html><html><body>words</body></html>")
+    assert detect(path) == "html"
+
+
+@pytest.mark.parametrize("rows", [1, 5_000])
+def test_rows_may_be_wrapped_under_any_name(tmp_path: Path, rows: int) -> None:
+    path = tmp_path / "page.json"
+    found = [{"pmid": str(at), "abstract": "Itch."} for at in range(rows)]
+    path.write_text(json.dumps({"next": None, "data": found}))
+    assert detect(path) == "jsonl"
+    assert len(entries("jsonl", path)) == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("old.doc", b"\xd0\xcf\x11\xe0", "save it as .docx"),
+        ("old.dat", b"\xd0\xcf\x11\xe0\0\0", "Office before 2007, or with a password"),
+        ("a.xlsx", b"PK\x03\x04", "save the sheet as CSV"),
+        ("slides.pptx", b"PK\x03\x04", "save it as PDF"),
+        ("fake.pdf", b"<html>404</html>", "not a PDF"),
+        ("nothing.json", b" \n", "an empty file"),
+        ("other.json", b'{"a": 1}', "--id-field and --text-field"),
+    ],
+)
+def test_what_to_do_is_said(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=said):
+        detect(path)
 
 
 @pytest.mark.parametrize(

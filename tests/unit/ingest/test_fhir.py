@@ -11,7 +11,7 @@ import pytest
 from assay.errors import FormatError
 from assay.ingest import detect
 from assay.model.document import Document
-from tests.unit.ingest.samples import BUNDLE, entries, parts
+from tests.unit.ingest.samples import BUNDLE, entries, fhir_xml, parts
 
 
 def written(folder: Path, *rows: dict[str, Any], name: str = "bundle.json") -> Path:
@@ -151,3 +151,36 @@ def test_attachments_that_are_not_text_are_counted(tmp_path: Path) -> None:
 def test_what_is_no_resource_is_refused(tmp_path: Path, row: dict[str, Any], message: str) -> None:
     with pytest.raises(FormatError, match=message):
         entries("fhir", written(tmp_path, row))
+
+
+def test_xml_gives_the_same_documents_as_json(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.xml"
+    path.write_bytes(b"<?xml version='1.0'?>\n<!-- an export -->\n" + fhir_xml(BUNDLE))
+    notes: list[str] = []
+    assert detect(path) == "fhir"
+    assert read(path, notes) == read(written(tmp_path, BUNDLE))
+    assert notes == [f"{path}: resources without text, left out: 1 Patient"]
+
+
+def test_xml_of_a_resource_with_doses_and_contained_medication(tmp_path: Path) -> None:
+    dose = {
+        "doseAndRate": [{"doseQuantity": {"value": 5, "unit": "mg"}}],
+        "timing": {"repeat": {"frequency": 2, "period": 1, "periodUnit": "d"}},
+        "asNeededBoolean": True,
+    }
+    row = {
+        "resourceType": "MedicationRequest",
+        "id": "m2",
+        "status": "stopped",
+        "contained": [{"resourceType": "Medication", "id": "a", "code": {"text": "Drug B"}}],
+        "medicationReference": {"reference": "#a"},
+        "dosageInstruction": [dose],
+        "note": [{"text": "With food."}],
+    }
+    path = tmp_path / "one.xml"
+    path.write_bytes(fhir_xml(row))
+    found = read(path)
+    assert found == read(written(tmp_path, row))
+    said = found["MedicationRequest-m2"].text
+    assert said.startswith("Drug B\n5 mg, 2 times every day, as needed\nWith food.")
+    assert said.endswith("Status: stopped")

@@ -209,3 +209,11 @@ def test_records_before_a_broken_end_are_read_with_keep_going(tmp_path: Path) ->
     found = read_documents(path, progress=steps.append, keep_going=True)
     assert [one.document.doc_id for one in found] == ["1"]
     assert any("not XML" in step.problem for step in steps)
+
+
+def test_a_set_of_the_older_form_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "older.xml"
+    bare = citation(7, "Itch").replace("<PubmedArticle>", "").replace("</PubmedArticle>", "")
+    path.write_text(f"<MedlineCitationSet>{bare}</MedlineCitationSet>")
+    (found,) = read_documents(path)
+    assert (found.document.doc_id, found.document.title) == ("7", "Itch")

@@ -73,3 +73,11 @@ def test_nothing_is_refused(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(FormatError, match="not HTML"):
         entries("html", path)
+
+
+def test_a_short_main_part_does_not_hide_the_rest(tmp_path: Path) -> None:
+    around = "<h1>Dosage</h1><p>A warning about pregnancy.</p><nav>Menu</nav>"
+    short = only("html", page(tmp_path, f"{around}<main><p>More.</p></main>"))
+    assert short.text == "Dosage\nA warning about pregnancy.\nMore."
+    long = only("html", page(tmp_path, f"{around}<main><p>{'Much more. ' * 20}</p></main>"))
+    assert "warning" not in long.text

@@ -136,6 +136,54 @@ def test_an_empty_cell_stays_empty(tmp_path: Path) -> None:
     assert text.splitlines()[2:] == ["Rash | | 1", "Itch | 4 |"]
 
 
+LEFT = "The left column begins here and speaks about aspirin for adults, who take it every day."
+RIGHT = "Another text on the right is about warfarin and bleeding in patients who were followed on."
+
+
+def test_columns_that_are_drawn_line_by_line_are_read_one_by_one(tmp_path: Path) -> None:
+    left, right = LEFT.split(), RIGHT.split()
+    words = [
+        (x, 700 - 14 * at, " ".join(column[4 * at : 4 * at + 4]))
+        for at in range(4)
+        for x, column in ((72.0, left), (330.0, right))
+    ]
+    beside = [(72.0, 600.0, "Nausea and vomiting"), (330.0, 600.0, "of the first day")]
+    path = drawn(tmp_path / "two.pdf", [*words, *beside])
+    assert only("pdf", path).text == f"{LEFT}\n{RIGHT}\nNausea and vomiting | of the first day"
+
+
+def test_a_table_of_two_columns_stays_one(tmp_path: Path) -> None:
+    rows = [
+        ("Nausea in the first week", "Stop for a day"),
+        ("Rash of the whole skin", "Stop for good"),
+        ("Cough at night or day", "Go on as before"),
+        ("Pain of the upper back", "Half the dose"),
+    ]
+    heights = range(700, 600, -20)
+    cells = [
+        (x, y, text)
+        for y, row in zip(heights, rows, strict=False)
+        for x, text in zip((72, 330), row, strict=True)
+    ]
+    path = drawn(tmp_path / "table.pdf", cells)
+    assert only("pdf", path).text == "\n".join(" | ".join(row) for row in rows)
+
+
+def test_what_was_filled_into_a_form_is_read_after_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "form.pdf"
+    canvas = Canvas(str(path))
+    canvas.drawString(72, 700, "Drug:")
+    canvas.acroForm.textfield(name="drug", x=120, y=693, value="aspirin", width=200, height=20)
+    canvas.drawString(72, 660, "Pregnant")
+    canvas.acroForm.checkbox(name="p", x=140, y=655, checked=True)
+    canvas.drawString(72, 620, "Smoker")
+    canvas.acroForm.checkbox(name="s", x=140, y=615, checked=False)
+    canvas.acroForm.textfield(name="note", x=72, y=500, value="Itch at night", width=200, height=40)
+    canvas.save()
+    lines = only("pdf", path).text.split("\n")
+    assert [*filter(None, lines)] == ["Drug: aspirin", "Pregnant ☑", "Smoker", "Itch at night"]
+
+
 def test_text_that_is_alike_on_most_pages_is_text(tmp_path: Path) -> None:
     pages = [
         [(70, 820, "Confidential"), (70, 700, "Dose: 5 mg daily"), (70, 680, f"Visit {number}"),

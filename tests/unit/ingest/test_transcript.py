@@ -108,7 +108,7 @@ def test_webvtt_joins_the_cues_of_one_speaker(tmp_path: Path) -> None:
         ([{"_id": "a", "turns": [{"text": "x"}, {"said": "y"}]}], "turn 1 has no text"),
         ([{"_id": "a", "turns": [{"text": "x", "start": 5, "end": 1}]}], "ends before it starts"),
         ([{"interview_id": "a", "ingestion_mode": "SOON", "segments": []}], "neither OFFLINE"),
-        ([{"interview_id": "a", "segments": [{"segment_id": "a/b", "text": "x"}]}], "segment id"),
+        ([{"interview_id": "a", "segments": [{"segment_id": "a b", "text": "x"}]}], "segment id"),
         ([{"interview_id": "a", "segments": [{"segment_id": "s", "text": "x"}, {"text": "y"}]}],
          "some segments have ids"),
         ([{"interview_id": "a", "text": "x", "ingestion_mode": "LIVE"},

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 from assay.errors import JudgeError, UsageError
-from assay.judges.chat import ChatModel
 from assay.judges.kept import KeptJudge
-from assay.judges.service import ServiceJudge, own_prompts, read_prompts, read_reply
+from assay.judges.service import (
+    ServiceJudge,
+    judging_model,
+    own_prompts,
+    read_prompts,
+    read_reply,
+)
 from assay.model.answers import Usage
 from assay.model.judges import JudgeTask, Opinion, Support, TaskKind
 from assay.store.opinions import SqlOpinionStore
@@ -22,7 +27,7 @@ TASKS = [JudgeTask(TaskKind.SUPPORT, claim, PASSAGE) for claim in CLAIMS]
 
 
 def judge_of(server: JudgeServer, concurrency: int = 4) -> ServiceJudge:
-    return ServiceJudge(ChatModel(server.url, "tiny"), concurrency=concurrency)
+    return ServiceJudge(judging_model(server.url, "tiny"), concurrency=concurrency)
 
 
 def test_opinions_tokens_and_cost_come_back() -> None:
@@ -127,7 +132,7 @@ def test_prompts_of_ones_own_change_the_name(tmp_path: Path) -> None:
     own = read_prompts(tmp_path)
     assert own.messages(TASKS[0])[0]["content"].startswith(f"Does {PASSAGE} say The dose")
     assert own.version != own_prompts().version
-    model = ChatModel("http://127.0.0.1:9/v1", "tiny")
+    model = judging_model("http://127.0.0.1:9/v1", "tiny")
     assert ServiceJudge(model, own).name != ServiceJudge(model).name
     (tmp_path / "relevance.txt").write_text("Grade {text}.", "utf-8")
     with pytest.raises(UsageError, match="passage"):
@@ -154,7 +159,7 @@ def test_a_changed_prompt_pays_for_its_own_tasks_only(tmp_path: Path) -> None:
     tasks = [TASKS[0], JudgeTask(TaskKind.RELEVANCE, "Which dose?", PASSAGE)]
     store = SqlOpinionStore(tmp_path / "assay.db")
     with judge_server() as server:
-        model = ChatModel(server.url, "tiny")
+        model = judging_model(server.url, "tiny")
         dict(KeptJudge(ServiceJudge(model), store).judge(tasks))
         dict(KeptJudge(ServiceJudge(model, read_prompts(tmp_path)), store).judge(tasks))
     asked = [one["messages"][0]["content"] for one in server.requests]

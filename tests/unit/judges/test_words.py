@@ -7,8 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from assay.judges.entailment import EntailmentJudge
-from assay.judges.words import WordJudge, objection
+from assay.judges.meaning import MeaningJudge
+from assay.judges.words import WordJudge, objection, support
 from assay.model.judges import JudgeTask, Support, TaskKind
+from tests.contract.test_judges import Letters
 
 PASSAGE = (
     "Hyperkalemia occurred in 14.0% of patients on finerenone and in 6.6% of patients on placebo."
@@ -32,22 +34,40 @@ class Believer:
         ("Hyperkalemia did not occur in patients on finerenone.", "it denies what is stated there"),
         ("Hyperkalemia occurred in 15.0% of patients on finerenone.", "15.0% is not there"),
         ("Hyperkalemia occurred in patients on warfarin.", "warfarin is not there"),
+        (
+            "Hyperkalemia occurred in 6.6% of patients on finerenone.",
+            "6.6% belongs to another arm there",
+        ),
         ("Hyperkalemia was seen in patients on finerenone.", ""),
         ("Nobody should stop treatment without advice.", ""),  # another subject
     ],
 )
 def test_what_a_passage_cannot_support(claim: str, why: str) -> None:
     assert objection(claim, PASSAGE) == why
-    judge = EntailmentJudge(Believer())
+    judge = EntailmentJudge(Believer(), MeaningJudge(Letters()))
     ((_, found),) = judge.judge([JudgeTask(TaskKind.SUPPORT, claim, PASSAGE)])
     assert found.label == (Support.UNSUPPORTED if why else Support.SUPPORTED)
 
 
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Semaglutide increased body weight.", "Semaglutide reduced body weight by 14.9%."),
+        (
+            "Metformin is contraindicated with an eGFR above 30.",
+            "Metformin is contraindicated in patients with an eGFR below 30.",
+        ),
+    ],
+)
+def test_the_opposite_direction_is_a_contradiction(claim: str, passage: str) -> None:
+    assert support(claim, passage).label == Support.CONTRADICTED
+    assert objection(claim, passage) == "it goes the other way there"
+
+
 def test_words_say_that_they_are_words() -> None:
     task = JudgeTask(TaskKind.RELEVANCE, "hyperkalemia with finerenone", PASSAGE)
-    for judge in (WordJudge(), EntailmentJudge(Believer())):
-        ((_, found),) = judge.judge([task])
-        assert found.reason == "by words alone: 100% of the question's are there"
+    ((_, found),) = WordJudge().judge([task])
+    assert found.reason == "by words alone: 100% of the question's are there"
 
 
 def test_an_answer_that_repeats_the_question_is_not_to_the_point() -> None:

@@ -27,6 +27,13 @@ ROWS = [
     Chunk("h:chunk_0", "h", "Inhibitors were boosted with ritonavir.", "Treatment of HIV"),
     Chunk("i:chunk_0", "i", f"Iron drops or iron tablets for the anaemic: {SURGERY}.", "Iron"),
     Chunk("t:chunk_0", "t", "Iron was given as drops.", "Iron in children"),
+    Chunk("syrup:chunk_0", "syrup", "A cough syrup for cough; ask about a cough that lasts.",
+          "Tussiol (dextromethorphan)", section_label="warnings",
+          metadata={"drugs": ("dextromethorphan",)}),
+    Chunk("visit:chunk_0", "visit", "She was given ramipril and now has a dry cough.", "Visit"),
+    Chunk("leukotriene:chunk_0", "leukotriene", "Mood changed with leukotriene blockers.", "Moods"),
+    Chunk("beta:chunk_0", "beta", "Beta blockers and mood: mood with beta blockers.",
+          "Beta blockers and mood"),
     *(
         Chunk(f"o-{at}:chunk_0", f"o-{at}", f"Notes on bread and diet {at}.", "Notes")
         for at in range(9)
@@ -61,6 +68,20 @@ def test_what_is_called_by_the_name_comes_first(
     assert boost.applied
     assert boost.reason.endswith("has nothing of it")
     assert lowered.fused * boost.factor == pytest.approx(lowered.score)
+
+
+@pytest.mark.parametrize(
+    ("query", "right", "other"),
+    [
+        ("ramipril cough", "visit", "syrup"),
+        ("leukotriene blockers mood", "leukotriene", "beta"),
+    ],
+)
+def test_a_drug_or_class_that_is_only_spoken_of_comes_before_another(
+    here: Workspace, query: str, right: str, other: str
+) -> None:
+    order = [hit.chunk.doc_id for hit in here.search(query, floor=False).results]
+    assert order.index(right) < order.index(other)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,12 @@ ROWS = [
         for at in range(4)
     ),
     Chunk("ketorolac", "ketorolac", "Ketorolac is given for pain.", "Ketorolac"),
+    Chunk("acronym:who", "acronym", "Adults with gout.", "Cherries in gout: the CHERRY trial"),
+    *(
+        Chunk(f"cherry-{at}:who", f"cherry-{at}", "A trial of cherry juice; cherry, trial.",
+              "Cherry juice in a trial")
+        for at in range(4)
+    ),
     Chunk("bottle", "bottle", "NDC 0093-1893-05 is a bottle of 500.", "Bottles"),
     Chunk("half", "half", "NDC 0093-1893-01: a bottle, NDC, 0093 bottle; NDC bottles.", "Bottles"),
     Chunk("thrice", "thrice", "Pirofen t.i.d. and again t.i.d.; t.i.d. for all.", "Pirofen t.i.d."),
@@ -112,3 +118,9 @@ def test_the_very_name_comes_before_another_name_of_the_drug(here: Workspace) ->
 @pytest.mark.parametrize("query", ["T-4 survival in stomach cancer", "stomach cancer survival T4"])
 def test_a_name_of_a_letter_and_a_digit_is_the_subject(here: Workspace, query: str) -> None:
     assert here.search(query, floor=False).results[0].chunk.chunk_id == "short:end"
+
+
+def test_the_study_whose_title_has_the_acronym_comes_first(here: Workspace) -> None:
+    assert here.search("CHERRY trial").results[0].chunk.doc_id == "acronym"
+    assert here.search("CHERRY study").results[0].chunk.doc_id == "acronym"
+    assert here.search("cherry trial").results[0].chunk.doc_id != "acronym"

@@ -296,6 +296,18 @@ def test_what_is_there_as_it_was_typed_is_not_replaced(here: Workspace, query: s
     assert not here.search(query).searched_for
 
 
+def test_a_drug_is_not_replaced_by_a_trade_name_with_the_stem_of_another_word(
+    tmp_path: Path,
+) -> None:
+    text = "The incidence of side effects was 4 in 90; the dose was the same."
+    rows = [Chunk("a:chunk_0", "a", text, "Side effects and their incidence")]
+    with filled(tmp_path / "home", rows) as opened:
+        for query in ("Zyrtec dose", "Reactine side effects"):  # another name is Incidal
+            found = opened.search(query)
+            assert (found.searched_for, found.results) == ("", ())
+            assert found.nothing_about == f"nothing here is about {query.split()[0]}"
+
+
 def test_words_are_not_joined_to_the_id_of_a_document(tmp_path: Path) -> None:
     rows = [
         Chunk("warfarin-inr:chunk_0", "warfarin-inr", "The INR target on warfarin is 2.5.", "INR"),

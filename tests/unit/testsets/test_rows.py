@@ -125,8 +125,8 @@ def test_parquet(tmp_path: Path) -> None:
     ("text", "name", "says"),
     [
         ("query,docid,rating\nq,d1,9\n", "a.csv", "the grade of d1 is 9"),
-        ("query,docid,rating\nq,d1,high\n", "a.csv", "the grade of d1 is 'high', not a number"),
-        ("query,docid,rating\nq,d1,1.5\n", "a.csv", "is '1.5', not a number"),
+        ("query,docid,rating\nq,d1,high\n", "a.csv", "d1 is 'high', not a whole number"),
+        ("query,docid,rating\nq,d1,1.5\n", "a.csv", "is '1.5', not a whole number"),
         ("query,docid,rating\nq,d1,1\nq,d1,2\n", "a.csv", "d1 is judged twice, differently"),
         ("query,docid,rating\n,d1,1\n", "a.csv", "no query in this row"),
         ("query,docid,rating\nq,d1\n", "a.csv", "2 cells, but 3 columns"),

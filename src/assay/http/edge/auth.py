@@ -58,6 +58,17 @@ class Keyring:
         """Whether callers of this machine may do everything: never again once there was a key."""
         return self._local and not self._keys.any()
 
+    def who(self, name: str) -> str:
+        """The name that a key was made for, of a caller as jobs and logs have it."""
+        kind, _, key_id = name.partition(" ")
+        if kind == "key":
+            return self._keys.name(key_id)
+        return "this machine" if kind == "address" and is_loopback(key_id) else name
+
+    def read_again(self) -> None:
+        """Look at the keys now: one was made or revoked here."""
+        self._keys.read_again()
+
     def active(self) -> int:
         """How many keys are valid now."""
         return self._keys.active()

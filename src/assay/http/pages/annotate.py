@@ -50,7 +50,7 @@ async def rounds_page(request: Request, service: ServiceOf, caller: Reader) -> R
 @router.get("/annotate/{name}")
 async def task_page(name: str, request: Request, service: ServiceOf, caller: Annotator) -> Response:
     """The next passage for one annotator."""
-    person = _person(caller, request.query_params.get("as", ""))
+    person = person_of(caller, request.query_params.get("as", ""))
     values = await service.work(lambda: _next(service, name, person))
     return page(request, "ui/annotate.html", block="task", **values)
 
@@ -59,7 +59,7 @@ async def task_page(name: str, request: Request, service: ServiceOf, caller: Ann
 async def grade(name: str, request: Request, service: ServiceOf, caller: Annotator) -> Response:
     """Store a grade or undo the last one, and show the next passage."""
     fields = await form_of(request)
-    person = _person(caller, fields.get("as", ""))
+    person = person_of(caller, fields.get("as", ""))
 
     def work() -> dict[str, Any]:
         desk = open_desk(service.workspace, name)
@@ -109,7 +109,7 @@ async def dispute_page(
     name: str, request: Request, service: ServiceOf, caller: Evaluator
 ) -> Response:
     """The next difference for the third person."""
-    person = _person(caller, request.query_params.get("as", "") or COORDINATOR)
+    person = person_of(caller, request.query_params.get("as", "") or COORDINATOR)
     values = await service.work(lambda: _dispute(service, name, person, caller))
     return page(request, "ui/decide.html", block="task", **values)
 
@@ -118,7 +118,7 @@ async def dispute_page(
 async def decide(name: str, request: Request, service: ServiceOf, caller: Evaluator) -> Response:
     """Store a decision and show the next difference."""
     fields = await form_of(request)
-    person = _person(caller, fields.get("as", ""))
+    person = person_of(caller, fields.get("as", ""))
 
     def work() -> dict[str, Any]:
         key = (fields.get("query_id", ""), fields.get("chunk_id", ""))
@@ -171,7 +171,7 @@ def _dispute(service: Service, name: str, person: str, caller: Caller) -> dict[s
     }
 
 
-def _person(caller: Caller, named: str) -> str:
+def person_of(caller: Caller, named: str) -> str:
     """Who judges: the name of the key; without keys, the one that the address names."""
     if caller.who:
         return check_id(caller.who, "name of the key")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import Request
 from markupsafe import Markup
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from assay.app.comparison import AbSummary, query_pair
+from assay.app.comparison import AbSummary, Direction, query_pair
 from assay.app.held_out import masked_outcomes
+from assay.app.runs import with_figures
 from assay.errors import UsageError
 from assay.evaluation.compare import ComparisonKind, QueryComparison
 from assay.http.edge.auth import Caller
@@ -21,13 +22,13 @@ from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.page import Reader, ServiceOf, address, cli, curl_post, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.page_cache import ab_summary
-from assay.http.pages.query_pair import explanation, ranked_lines, slope_chart
+from assay.http.pages.query_pair import DEPTH, explanation, ranked_lines, slope_chart
 from assay.http.pages.run_pair import run_pair_form
+from assay.http.pages.runs import side_by_side
 from assay.http.service import Service
 from assay.plural import counted
 from assay.render.compare_page import compare_page as comparison_file
 from assay.render.compare_text import ab_markdown, compare_csv
-from assay.render.numbers import tone
 from assay.render.svg import Point, scatter
 
 router = new_router()
@@ -38,7 +39,9 @@ SORTS = {
     "query": "by id",
 }
 MOST_POINTS = 1_000
+MOST_SIDE_BY_SIDE = 12
 KINDS = [kind.value for kind in ComparisonKind]
+DIRECTIONS = get_args(Direction)
 FORMS = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
@@ -58,12 +61,14 @@ class QueryFilters:
     text: str
     sort: str
     reveal: str
+    change: str = ""
 
     def params(self, **other: str) -> list[tuple[str, str]]:
         """The parameters of an address, some of them changed."""
         values = {
             "a": self.a,
             "b": self.b,
+            "change": self.change,
             "kind": self.kind,
             "type": self.query_type,
             "text": self.text,
@@ -83,7 +88,7 @@ async def compare(request: Request, service: ServiceOf, caller: Reader) -> Respo
     params = request.query_params
     ticked = params.getlist("run")
     if ticked:
-        return _ticked(ticked)
+        return await service.work(lambda: _ticked(service, ticked))
     chosen = _chosen(params.get, "on" if reveals(request, caller) else "")
     if not chosen.a or not chosen.b:
         return await run_pair_form(request, service, "/compare", "Compare", (chosen.a, chosen.b))
@@ -98,6 +103,7 @@ async def compare(request: Request, service: ServiceOf, caller: Reader) -> Respo
         "ui/compare.html",
         chosen=chosen,
         kinds=KINDS,
+        directions=DIRECTIONS,
         sorts=SORTS,
         **await service.work(work),
         commands=[
@@ -118,6 +124,8 @@ async def one_query(
         pair = query_pair(service.workspace, found, query)
         a_side, b_side = masked_outcomes([pair.a, pair.b], mask.hidden, MASK)
         pair = replace(pair, a=a_side, b=b_side)
+        ids = [one.chunk_id for side in (pair.a, pair.b) for one in side.results[:DEPTH]]
+        labels = service.workspace.labels(ids)
         left = ranked_lines(pair.a, pair.grades_a, pair.b)
         right = ranked_lines(pair.b, pair.grades_b, pair.a)
         return {
@@ -127,10 +135,31 @@ async def one_query(
             "left": left,
             "right": right,
             "slopes": slope_chart(left, right),
-            "why": explanation(pair) if query not in mask.hidden else "",
+            "labels": labels,
+            "why": explanation(pair, labels) if query not in mask.hidden else "",
         }
 
     return page(request, "ui/compare_query.html", block="detail", **await service.work(work))
+
+
+@router.get("/compare/several")
+async def several(request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """Several runs side by side: what differs, and what each scored."""
+    del caller
+    refs = request.query_params.getlist("run")[:MOST_SIDE_BY_SIDE]
+
+    def work() -> dict[str, Any]:
+        found = [with_figures(service.workspace, service.workspace.runs.run(ref)) for ref in refs]
+        return side_by_side(found)
+
+    if len(refs) < 2:
+        raise UsageError("name two runs or more", hint="tick them in the list of runs")
+    return page(
+        request,
+        "ui/compare_several.html",
+        **await service.work(work),
+        commands=[cli("eval", "list", "--json")],
+    )
 
 
 @router.get("/compare/export")
@@ -162,14 +191,18 @@ async def export(
     return Response(await service.work(text), media_type=FORMS[form], headers=headers)
 
 
-def _ticked(runs: Sequence[str]) -> Response:
-    """Go to the comparison of two ticked runs; the list has the newest first, the older is A."""
-    if len(runs) != 2:
+def _ticked(service: Service, runs: Sequence[str]) -> Response:
+    """Go to the comparison of ticked runs; of two, the older is A."""
+    if not 2 <= len(runs) <= MOST_SIDE_BY_SIDE:
         raise UsageError(
             f"{counted(len(runs), 'run', 'was')} ticked",
-            hint="go back to the list of runs and tick two",
+            hint=f"go back to the list of runs and tick two or more, at most {MOST_SIDE_BY_SIDE}",
         )
-    return RedirectResponse(address("/compare", {"a": runs[1], "b": runs[0]}), 303)
+    found = sorted(map(service.workspace.runs.run, runs), key=lambda one: one.created_at)
+    ids = [info.run_id for info in found]
+    if len(ids) > 2:
+        return RedirectResponse(address("/compare/several", [("run", one) for one in ids]), 303)
+    return RedirectResponse(address("/compare", {"a": ids[0], "b": ids[1]}), 303)
 
 
 def _chosen(given: Any, reveal: str) -> QueryFilters:
@@ -181,7 +214,12 @@ def _chosen(given: Any, reveal: str) -> QueryFilters:
         text=given("text", "").strip(),
         sort=given("sort") or "worst",
         reveal=reveal,
+        change=given("change", ""),
     )
+    if chosen.change and chosen.change not in DIRECTIONS:
+        raise UsageError(
+            f"change: {chosen.change!r:.40} is not known", hint=f"{', '.join(DIRECTIONS)}"
+        )
     if chosen.kind and chosen.kind not in KINDS:
         raise UsageError(f"kind: {chosen.kind!r:.40} is not known", hint=f"{', '.join(KINDS)}")
     if chosen.sort not in SORTS:
@@ -208,6 +246,7 @@ def _values(found: AbSummary, chosen: QueryFilters, number: int) -> dict[str, An
     start = (number - 1) * PAGE
     of_type = [row for row in found.result.compared.per_query if _fits(found, chosen, row)]
     counts = Counter(row.kind.value for row in of_type)
+    changes: Counter[str] = Counter(found.direction(row.query_id) for row in of_type)
     types = Counter(query_type_of(found, row.query_id) for row in found.result.compared.per_query)
     return {
         "found": found,
@@ -215,6 +254,9 @@ def _values(found: AbSummary, chosen: QueryFilters, number: int) -> dict[str, An
         "report": found.result.compared,
         "rows": rows[start : start + PAGE],
         "counts": {kind: counts[kind] for kind in KINDS},
+        "changes": {
+            one: changes[one] for one in DIRECTIONS if changes[one] or one == chosen.change
+        },
         "all_count": len(of_type),
         "types": sorted(types.items()),
         "listing": listing("/compare", chosen.params(), number, len(rows)),
@@ -228,7 +270,9 @@ def _filtered(found: AbSummary, chosen: QueryFilters) -> list[QueryComparison]:
     rows = [
         row
         for row in found.result.compared.per_query
-        if _fits(found, chosen, row) and (not chosen.kind or row.kind.value == chosen.kind)
+        if _fits(found, chosen, row)
+        and chosen.kind in ("", row.kind.value)
+        and chosen.change in ("", found.direction(row.query_id))
     ]
     if chosen.sort == "query":
         return sorted(rows, key=lambda row: row.query_id)
@@ -273,5 +317,9 @@ def _as_points(found: AbSummary, rows: Sequence[QueryComparison]) -> list[Point]
             continue
         text = found.queries[row.query_id].query_text
         label = f"{row.query_id}: {before:.4f} → {after:.4f}  {text}"[:160]
-        points.append(Point(before, after, label, tone(after - before)))
+        shade = {"better": "good", "worse": "bad"}.get(found.direction(row.query_id), "")
+        link = address(
+            "/compare/query", {"a": found.a.run_id, "b": found.b.run_id, "query": row.query_id}
+        )
+        points.append(Point(before, after, label, shade, link))
     return points

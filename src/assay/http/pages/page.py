@@ -14,25 +14,18 @@ from fastapi.responses import HTMLResponse
 
 from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import ProblemError
+from assay.http.pages.shell import shell
 from assay.http.routing import the_service
 from assay.http.service import Service
 from assay.http.templating import render, render_block
-from assay.version import __version__
 
 ServiceOf = Annotated[Service, Depends(the_service)]
 Reader = Annotated[Caller, Depends(requires("read"))]
 Evaluator = Annotated[Caller, Depends(requires("evaluate"))]
+Administrator = Annotated[Caller, Depends(requires("admin"))]
 Annotator = Annotated[Caller, Depends(requires("annotate"))]
 
 MAX_FIELDS = 500
-MENU = (
-    ("/search", "Search"),
-    ("/runs", "Runs"),
-    ("/compare", "Compare"),
-    ("/gate", "Gate"),
-    ("/testsets", "Test sets"),
-    ("/annotate", "Annotate"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +45,7 @@ def page(request: Request, template: str, *, block: str = "", **values: Any) -> 
     """A page, or only its ``block`` if htmx asks for a part to replace."""
     service: Service = request.app.state.service
     caller: Caller = request.scope["assay.caller"]
-    shared = {
-        "menu": MENU,
-        "path": request.url.path,
-        "may": caller.may,
-        "signed_in": caller.name.startswith("key "),
-        "caller": caller.name,
-        "open": service.keyring.open,
-        "version": __version__,
-    }
+    shared = shell(request.url.path, caller, open_service=service.keyring.open)
     if block and is_htmx(request):
         return HTMLResponse(render_block(template, block, **shared, **values))
     return HTMLResponse(render(template, **shared, **values))

@@ -14,9 +14,12 @@ from typing import Any
 from starlette.datastructures import QueryParams
 
 from assay.app.configurations import SAVED_NAMES
+from assay.app.runs import search_changes
 from assay.app.search import weights_in_force
 from assay.errors import UsageError
+from assay.http.pages.page import address
 from assay.model.query import FILTER_OPTIONS
+from assay.model.runs import RunInfo
 from assay.options import several
 from assay.search.request import (
     COMPONENTS,
@@ -35,7 +38,7 @@ OF_PANE = tuple(name for name in SAVED_NAMES if name not in OF_BOTH)
 CONTROLS = frozenset({
     "k", "is_table", "speaker", "section", "filter", "components", "fusion_method", "rrf_k",
     "weights", "per_type_weights", "normalization", "query_intent", "query_type", "boosts",
-    "rerank", "group_by", "collapse", "facets",
+    "rerank", "reranker", "group_by", "collapse", "facets",
 })  # fmt: skip
 """Options that the form has a control for; others are passed on unchanged."""
 Pairs = list[tuple[str, str]]
@@ -99,6 +102,18 @@ def read_pane(
     if "weights" not in changes:
         changes |= _weights(params, prefix, changes, usual)
     return Pane(name, prefix, changed(usual, **changes), usual, components)
+
+
+def search_link(info: RunInfo, usual: SearchOptions, query_text: str, document: str = "") -> str:
+    """The playground with a query under the configuration of a run; it explains ``document``."""
+    pairs = _pairs(search_changes(info, usual), (*OF_BOTH, *OF_PANE))
+    return address("/search", [("q", query_text), *pairs, ("document", document)])
+
+
+def read_panes(params: QueryParams, usual: SearchOptions, components: Sequence[str]) -> list[Pane]:
+    """Both panes that an address asks for, or the one."""
+    names = ("A", "B") if params.get("two") == "on" else ("A",)
+    return [read_pane(params, usual, name, components=components) for name in names]
 
 
 def _weights(

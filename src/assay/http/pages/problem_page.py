@@ -6,13 +6,28 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from assay.http.edge.auth import SESSION_COOKIE
 from assay.http.edge.problems import MAX_SHOWN, MEDIA_TYPE, Problem
+from assay.http.pages.shell import NOBODY, shell
 from assay.http.templating import render, render_block
 
 if TYPE_CHECKING:
     from assay.http.edge.exchange import Exchange
 
 HTML = "text/html; charset=utf-8"
+HEADINGS = {
+    400: "This cannot be read",
+    401: "Please sign in",
+    403: "This key may not do that",
+    404: "Not found",
+    409: "That conflicts with what is there",
+    413: "That is too large",
+    422: "Something is not allowed",
+    429: "Too many requests",
+    500: "Something went wrong here",
+    503: "Not ready",
+    504: "That took too long",
+}
 _FOR_PROGRAMS = ("/v1/", "/api/", "/metrics", "/healthz", "/readyz", "/openapi.json")
 
 
@@ -21,9 +36,16 @@ def answer(problem: Problem, exchange: Exchange) -> tuple[bytes, str]:
     if not _for_a_person(exchange):
         return problem.body(exchange.request_id), MEDIA_TYPE
     part = exchange.headers.get(b"hx-request") == b"true"
+    ended = problem.status == HTTPStatus.UNAUTHORIZED and _had_session(exchange)
+    caller = exchange.scope.get("assay.caller", NOBODY)
     values = {
+        **shell(exchange.scope["path"], caller, open_service=False),
         "problem": problem,
+        "part": part,
         "title": HTTPStatus(problem.status).phrase,
+        "heading": "Your session has ended"
+        if ended
+        else HEADINGS.get(problem.status, "This request cannot be answered"),
         "faults": problem.errors[:MAX_SHOWN],
         "request_id": exchange.request_id,
         "back": _back(exchange),
@@ -31,6 +53,11 @@ def answer(problem: Problem, exchange: Exchange) -> tuple[bytes, str]:
     if part:
         return render_block("ui/problem.html", "problem", **values).encode(), HTML
     return render("ui/problem.html", **values).encode(), HTML
+
+
+def _had_session(exchange: Exchange) -> bool:
+    """Whether the browser was signed in; a session ends after hours, or with its key."""
+    return SESSION_COOKIE.encode() in exchange.headers.get(b"cookie", b"")
 
 
 def _for_a_person(exchange: Exchange) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from assay.app.comparison import QueryPair
+from assay.model.document import Label
 from assay.model.runs import QueryOutcome, RankedResult
 
 DEPTH = 10
@@ -64,7 +65,7 @@ def slope_chart(left: Sequence[RankedLine], right: Sequence[RankedLine]) -> Mark
     return Markup("".join(parts) + "</svg>")  # noqa: S704 - numbers and our own words only
 
 
-def explanation(pair: QueryPair) -> str:
+def explanation(pair: QueryPair, labels: Mapping[str, Label]) -> str:
     """What happened to the relevant result that moved most, component by component."""
     before, after = _ranks(pair.a), _ranks(pair.b)
     relevant = {
@@ -85,8 +86,9 @@ def explanation(pair: QueryPair) -> str:
     )
     if before.get(name) == after.get(name):
         return "the relevant results have not moved"
+    title = f"“{labels[name].title}”" if name in labels and labels[name].title else name
     move = (
-        f"{name} (grade {relevant[name]}) went from {_rank(before, name)} to {_rank(after, name)}"
+        f"{title} (grade {relevant[name]}) went from {_rank(before, name)} to {_rank(after, name)}"
     )
     moves = _component_moves(_find(pair.a, name), _find(pair.b, name))
     return f"{move}; {', '.join(moves)}" if moves else move

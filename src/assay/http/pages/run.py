@@ -7,28 +7,42 @@ The page itself shows what was stored with the run; it then fetches what has to 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import Request
 from markupsafe import Markup
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from assay.app import runs
 from assay.app.held_out import hidden_in, masked_fates
+from assay.app.prometheus import Gauges, destinations, publish_now
 from assay.app.runs import QueryScores
 from assay.evaluation.components import HYBRID
 from assay.evaluation.scope import total_text
 from assay.evaluation.waterfall import Stage
+from assay.http.pages.evaluate import configuration_pairs
 from assay.http.pages.held_out import MASK, masking, masking_of, viewer_of
 from assay.http.pages.listing import PAGE, listing, page_number
-from assay.http.pages.page import Command, Reader, ServiceOf, cli, curl, page
+from assay.http.pages.page import (
+    Command,
+    Evaluator,
+    Reader,
+    ServiceOf,
+    cli,
+    curl,
+    form_of,
+    page,
+)
 from assay.http.pages.page import router as new_router
 from assay.http.pages.page_cache import cached, run_version
-from assay.http.pages.query_pair import ranked_lines
-from assay.http.pages.runs import SMALL_N, row
+from assay.http.pages.query_pair import DEPTH, ranked_lines
+from assay.http.pages.runs import SMALL_N, baseline_run, row
+from assay.http.service import Service
 from assay.model.runs import RunInfo, RunStatus
 from assay.plural import counted
 from assay.render.report_page import origin
 from assay.render.svg import Bar, HistogramBar, heat_bars, histogram
+from assay.search.run_config import options_from
 
 router = new_router()
 
@@ -41,7 +55,18 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
     """One run, as it was stored."""
     del caller
     workspace = service.workspace
-    info = await service.work(lambda: runs.with_figures(workspace, workspace.runs.run(ref)))
+
+    def read() -> tuple[RunInfo, RunInfo | None, str | None]:
+        """The run, the baseline of its test set, and why it sets no gauges."""
+        info = runs.with_figures(workspace, workspace.runs.run(ref))
+        known = baseline_run(service)
+        if info.status is not RunStatus.COMPLETE:
+            return info, known, None
+        return info, known, Gauges(workspace).objection(info) or ""
+
+    info, baseline, gauge = await service.work(read)
+    if baseline is not None and baseline.suite != info.suite:
+        baseline = None
     aggregates = list(info.aggregate.get("aggregates", {}).values())
     if info.figures_only:
         unknown = dict.fromkeys(("median", "std", "ci", "ci_reason", "reason"))
@@ -61,6 +86,9 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
         total=total_text(info.total, info.skipped, "query"),
         warnings=[*info.aggregate.get("warnings", ()), *_about(info)],
         facts=[*origin(info), ("seed", str(info.seed))],
+        baseline=baseline,
+        gauge=gauge,
+        destinations=sorted(destinations(service.settings)),
         commands=[
             *_resuming(info),
             cli("eval", "show", info.run_id, "--per-component", "--waterfall"),
@@ -70,11 +98,23 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
     )
 
 
+@router.post("/ui/publish")
+async def publish(request: Request, service: ServiceOf, caller: Evaluator) -> Response:
+    """Hand the gauges to where the settings want them."""
+    del caller
+    ref = (await form_of(request)).get("run", "")
+    await service.work(lambda: publish_now(service.workspace))
+    return RedirectResponse(f"/runs/{ref}" if ref else "/runs", 303)
+
+
 @router.get("/runs/{ref}/queries")
 async def queries_part(ref: str, request: Request, service: ServiceOf, caller: Reader) -> Response:
     """The queries, worst first, with charts over all of them."""
     number = page_number(request.query_params.get("page"))
-    text = request.query_params.get("text", "").strip()
+    params = request.query_params
+    text, kind = params.get("text", "").strip(), params.get("type", "")
+    low, high = _share(params.get("low"), 0.0), _share(params.get("high"), 1.0)
+    least, most = params.get("low", ""), params.get("high", "")
 
     def work() -> dict[str, Any]:
         info = service.workspace.runs.run(ref)
@@ -89,21 +129,32 @@ async def queries_part(ref: str, request: Request, service: ServiceOf, caller: R
             (name, value)
             for name, value in found.values.items()
             if text.lower() in f"{name} {queries[name].query_text}".lower()
+            and kind in ("", queries[name].query_type or "")
+            and (not (least or most) or (value is not None and low <= value <= high))
         ]
         rows.sort(key=lambda pair: (2.0 if pair[1] is None else pair[1], pair[0]))
         start = (number - 1) * PAGE
         address = f"/runs/{info.run_id}/queries"
-        chosen = [("text", text), ("reveal", mask.reveal)]
+        chosen = [
+            ("text", text),
+            ("type", kind),
+            ("low", least),
+            ("high", most),
+            ("reveal", mask.reveal),
+        ]
         return {
             "info": info,
             "found": found,
             "queries": queries,
             "masking": mask,
             "text": text,
+            "kind": kind,
+            "least": least,
+            "most": most,
             "rows": rows[start : start + PAGE],
             "listing": listing(address, chosen, number, len(rows)),
-            "charts": _charts(found),
-            "distribution": _distribution(found),
+            "charts": _charts(found, address),
+            "distribution": _distribution(found, address),
         }
 
     return page(request, "ui/run_queries.html", block="part", **await service.work(work))
@@ -125,6 +176,15 @@ async def one_query(
             "query": found.query,
             "outcome": found.outcome,
             "lines": ranked_lines(found.outcome, found.grades, found.outcome),
+            "labels": service.workspace.labels(
+                [
+                    *(one.chunk_id for one in found.outcome.results[:DEPTH]),
+                    *(one.id for one in found.relevant),
+                ]
+            ),
+            "configuration": urlencode(
+                [("q", found.query.query_text), *_searched(service, found.info)]
+            ),
             "expected": found.relevant,
         }
 
@@ -155,6 +215,12 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
             "steps": tuple(view.fates.passed().items()),
             "hybrid": HYBRID,
             "misses": misses[:MISSES],
+            "labels": service.workspace.labels([one.id for one in misses[:MISSES]]),
+            "questions": {
+                name: query.query_text
+                for name, query in mask.masked(view.result.test_set.by_id).items()
+                if name not in mask.hidden
+            },
             "missed": len(misses),
             "masking": mask,
         }
@@ -162,13 +228,18 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
     return page(request, "ui/run_stages.html", block="part", **await service.work(work))
 
 
-def _charts(found: QueryScores) -> list[tuple[str, Markup]]:
+def _charts(found: QueryScores, target: str) -> list[tuple[str, Markup]]:
     return [
         (
             str(measure),
             heat_bars(
                 [
-                    Bar(kind.replace("_", " "), part[measure], f"n = {len(part.queries)}")
+                    Bar(
+                        kind.replace("_", " "),
+                        part[measure],
+                        f"n = {len(part.queries)}",
+                        f"{target}?{urlencode({'type': kind})}#queries",
+                    )
                     for kind, part in found.by_type.items()
                 ]
             ),
@@ -177,16 +248,44 @@ def _charts(found: QueryScores) -> list[tuple[str, Markup]]:
     ]
 
 
-def _distribution(found: QueryScores) -> Markup:
+def _distribution(found: QueryScores, target: str) -> Markup:
     """How many queries have which value of the first measure."""
     counts = [0] * BINS
     for value in found.values.values():
         if value is not None:
             counts[min(BINS - 1, int(value * BINS))] += 1
     return histogram(
-        [HistogramBar(f"{bin_ / BINS:.1f}", count) for bin_, count in enumerate(counts)],
+        [
+            HistogramBar(
+                f"{bin_ / BINS:.1f}",
+                count,
+                f"{target}?{urlencode(_bounds(bin_))}#queries" if count else "",
+            )
+            for bin_, count in enumerate(counts)
+        ],
         name=f"queries by {found.primary}",
     )
+
+
+def _bounds(bin_: int) -> dict[str, str]:
+    """The values of a bar; the last one has its upper end, too."""
+    high = 1.0 if bin_ == BINS - 1 else (bin_ + 1) / BINS - 1e-6
+    return {"low": f"{bin_ / BINS:g}", "high": f"{high:g}"}
+
+
+def _share(text: str | None, otherwise: float) -> float:
+    try:
+        return float(text or otherwise)
+    except ValueError:
+        return otherwise
+
+
+def _searched(service: Service, info: RunInfo) -> list[tuple[str, str]]:
+    """The configuration of a run as the search page has it, as far as it differs from today's."""
+    if not info.ours:
+        return []
+    usual = service.workspace.settings.search
+    return configuration_pairs(options_from(info.config, usual), usual)
 
 
 def _resuming(info: RunInfo) -> list[Command]:

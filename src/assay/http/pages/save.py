@@ -1,8 +1,7 @@
-"""What can be saved from the playground? Questions into test sets, and configurations."""
+"""Which configurations are saved from the playground?"""
 
 from __future__ import annotations
 
-import re
 from urllib.parse import urlsplit
 
 from fastapi import Request
@@ -11,39 +10,11 @@ from starlette.responses import PlainTextResponse, Response
 
 from assay.app.configurations import configuration_text
 from assay.app.configurations import save_configuration as save
-from assay.app.testsets import add_query
-from assay.errors import InputError
 from assay.http.pages.page import Evaluator, Reader, ServiceOf, form_of, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import read_pane
-from assay.model.document import check_id
-from assay.model.testset import GoldenQuery, Judgment
-from assay.plural import counted
-from assay.search.request import SEARCH_OPTIONS
 
 router = new_router()
-
-GRADE = "grade:"
-
-
-@router.post("/ui/save-query")
-async def save_query(request: Request, service: ServiceOf, caller: Evaluator) -> Response:
-    """Put a question with its graded results into a test set of the workspace."""
-    del caller
-    fields = await form_of(request)
-    name = fields.get("set", "").strip()
-    query = _query(fields)
-    layout = service.workspace.layout
-    found = await service.work(lambda: add_query(layout, name, query))
-    return page(
-        request,
-        "ui/saved.html",
-        block="answer",
-        text=f"{query.query_id} is now in {name} ({counted(len(found.queries), 'query')}).",
-        link=f"/testsets/{name}",
-        link_text="Open the test set",
-        content="",
-    )
 
 
 @router.post("/ui/save-configuration")
@@ -75,35 +46,3 @@ async def configuration(name: str, service: ServiceOf, caller: Reader) -> Respon
     del caller
     text = await service.work(lambda: configuration_text(service.workspace.layout, name))
     return PlainTextResponse(text)
-
-
-def _query(fields: dict[str, str]) -> GoldenQuery:
-    text = " ".join(fields.get("q", "").split())
-    judgments = [
-        Judgment(check_id(name.removeprefix(GRADE), "chunk"), _grade(value))
-        for name, value in fields.items()
-        if name.startswith(GRADE) and value
-    ]
-    if not any(one.grade for one in judgments):
-        raise InputError(
-            "no result is graded above 0",
-            hint="give at least one result that answers the question a grade from 1 to 3",
-        )
-    given = fields.get("query_id", "").strip()
-    kind = fields.get("query_type", "")
-    return GoldenQuery(
-        query_id=check_id(given or _id_of(text), "query_id"),
-        query_text=text,
-        query_type=SEARCH_OPTIONS["query_type"].read(kind) if kind else None,
-        relevant_docs=tuple(judgments),
-    )
-
-
-def _grade(text: str) -> int:
-    if text not in {"0", "1", "2", "3"}:
-        raise InputError(f"{text!r:.20} is not a grade", hint="0, 1, 2 or 3")
-    return int(text)
-
-
-def _id_of(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "query"

@@ -12,22 +12,23 @@ from dataclasses import dataclass
 from fastapi import Request
 from starlette.responses import Response
 
-from assay.app import testsets
 from assay.app.configurations import list_configurations
+from assay.app.models import ModelRow
 from assay.app.search import options_of_caller
 from assay.errors import UsageError
 from assay.http.edge.problems import ProblemError
-from assay.http.pages.hits import HitView, hit_views
+from assay.http.pages.hits import MOST_WHOLE, HitView, hit_views
+from assay.http.pages.judging import GRADES, judging_of, pending_in, standings
 from assay.http.pages.page import Command, Reader, ServiceOf, address, cli, curl, is_htmx, page
 from assay.http.pages.page import router as new_router
-from assay.http.pages.pane import Pane, read_pane
+from assay.http.pages.pane import Pane, read_pane, read_panes
 from assay.http.service import Service
 from assay.model.conditions import Condition
 from assay.model.document import SpeakerRole
 from assay.model.testset import QueryType
-from assay.render.search import absence, headline, troubles, understood
+from assay.render.search import absence, headline, troubles, understood, weakness
 from assay.search.facets import OWN_FIELDS, Facet
-from assay.search.request import FusionMethod, Normalization, as_flags, as_parameters
+from assay.search.request import FusionMethod, Normalization, as_flags, as_parameters, changed
 from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher
 
@@ -39,6 +40,8 @@ EXAMPLES = (
     "drip antibiotic for a serious kidney infection",
 )
 SIZES = (5, 10, 20, 50)
+NOT_ANSWERED = frozenset({"two", "set", "offset", "facets"})
+"""What an address of the playground has and a question to be answered does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class PaneResults:
     response: SearchResponse
     hits: Sequence[HitView]
     headline: str
+    weakness: str
     understood: Sequence[str]
     troubles: Sequence[str]
     facets: Sequence[FacetView]
@@ -74,22 +78,21 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         shown.status_code = error.status_code
         return shown
     params = request.query_params
-    query, two = params.get("q", "").strip(), params.get("two") == "on"
-    there = tuple(searcher.components)
-    panes = [
-        read_pane(params, searcher.defaults, name, components=there)
-        for name in ("A", "B")[: 2 if two else 1]
+    query, chosen_set = params.get("q", "").strip(), params.get("set", "").strip()[:100]
+    panes = read_panes(params, searcher.defaults, tuple(searcher.components))
+    two = len(panes) > 1
+    link_pairs = [
+        ("q", query),
+        *panes[0].shared_pairs(),
+        ("two", "on" if two else ""),
+        *(pair for pane in panes for pair in pane.own_pairs()),
+        ("set", chosen_set),
     ]
-    results = await _results(request, service, query, panes) if query else []
-    link = address(
-        "/search",
-        [
-            ("q", query),
-            *panes[0].shared_pairs(),
-            ("two", "on" if two else ""),
-            *(pair for pane in panes for pair in pane.own_pairs()),
-        ],
-    )
+    link = address("/search", link_pairs)
+    judging = await judging_of(service, query, chosen_set)
+    responses = await _responses(service, query, panes) if query else []
+    results = await _results(request, service, query, panes, responses) if query else []
+    pending = pending_in(params, query)
     layout = service.workspace.layout
     shown = page(
         request,
@@ -102,11 +105,18 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         section=next(iter(panes[0].options.filters.section_label), ""),
         panes=panes,
         results=results,
+        standings=standings(panes, responses, judging, pending) if query else [],
+        judging=judging,
+        chosen_set=chosen_set,
+        grades=GRADES,
+        pages=_pages(link_pairs, panes[0], responses),
+        document=params.get("document", "").strip()[:200],
+        answer=address("/answer", [pair for pair in link_pairs if pair[0] not in NOT_ANSWERED]),
+        most_graded=MOST_WHOLE,
         link=link,
         components=searcher.components,
-        known=_known(searcher),
+        known=_known(searcher, await service.work(service.workspace.models)),
         examples=EXAMPLES,
-        sets=await service.work(lambda: testsets.editable(layout)),
         configurations=await service.work(lambda: list_configurations(layout)),
         part=is_htmx(request),
     )
@@ -127,25 +137,56 @@ async def why(request: Request, service: ServiceOf, caller: Reader) -> Response:
     pane = read_pane(request.query_params, searcher.defaults)
     options_of_caller(service.workspace.settings, pane.changes())
     found = await service.work(lambda: searcher.why(query, document[:200], pane.options))
-    lines = absence(found)
-    return page(request, "ui/why.html", block="answer", found=found, lines=lines, query=query)
+    ids = [
+        found.document,
+        *filter(None, [found.chunk_id]),
+        *(one.chunk_id for one in found.overtaken_by),
+    ]
+    labels = await service.work(lambda: service.workspace.labels(ids))
+    return page(
+        request,
+        "ui/why.html",
+        block="answer",
+        found=found,
+        lines=absence(found),
+        labels=labels,
+        query=query,
+        search=address("/search", [("q", query), *pane.shared_pairs(), *pane.own_pairs()]),
+    )
+
+
+async def _responses(service: Service, query: str, panes: Sequence[Pane]) -> list[SearchResponse]:
+    for pane in panes:
+        options_of_caller(service.workspace.settings, pane.changes())
+    found = [
+        await service.search(
+            query, options=changed(pane.options, terms=pane.options.k <= MOST_WHOLE)
+        )
+        for pane in panes
+    ]
+    service.log_query(found[0])
+    return found
 
 
 async def _results(
-    request: Request, service: Service, query: str, panes: Sequence[Pane]
+    request: Request,
+    service: Service,
+    query: str,
+    panes: Sequence[Pane],
+    responses: Sequence[SearchResponse],
 ) -> list[PaneResults]:
-    for pane in panes:
-        options_of_caller(service.workspace.settings, pane.changes())
-    responses = [await service.search(query, options=pane.options) for pane in panes]
-    service.log_query(responses[0])
-    first = responses[0]
+    folded = [one.chunk_id for found in responses for hit in found.results for one in hit.folded]
+    labels = await service.work(lambda: service.workspace.labels(folded)) if folded else {}
     return [
         PaneResults(
             pane=pane,
             response=response,
-            hits=hit_views(response, first if response is not first else None),
+            hits=hit_views(
+                response, responses[0] if response is not responses[0] else None, labels
+            ),
+            weakness=weakness(response),
             headline=headline(response),
-            understood=understood(response),
+            understood=[line for line in understood(response) if line != weakness(response)],
             troubles=troubles(response),
             facets=[_facet(query, pane, facet) for facet in response.facets],
             commands=[
@@ -155,6 +196,20 @@ async def _results(
         )
         for pane, response in zip(panes, responses, strict=True)
     ]
+
+
+def _pages(
+    pairs: Sequence[tuple[str, str]], pane: Pane, responses: Sequence[SearchResponse]
+) -> tuple[str, str]:
+    """The addresses of the pages before and after this one; empty where there is none."""
+    k, offset = pane.options.k, pane.options.offset
+    rest = [pair for pair in pairs if pair[0] != "offset"]
+
+    def at(start: int) -> str:
+        return address("/search", [*rest, ("offset", str(start) if start else "")])
+
+    more = any(one.next_offset is not None for one in responses)
+    return at(max(0, offset - k)) if offset else "", at(offset + k) if more else ""
 
 
 def _facet(query: str, pane: Pane, facet: Facet) -> FacetView:
@@ -172,8 +227,10 @@ def _facet(query: str, pane: Pane, facet: Facet) -> FacetView:
     return FacetView(facet, [(one.value, one.count, link(one.value)) for one in facet.values])
 
 
-def _known(searcher: Searcher) -> dict[str, Sequence[str]]:
+def _known(searcher: Searcher, models: Sequence[ModelRow]) -> dict[str, Sequence[str]]:
+    rerankers = [one.name for one in models if one.role == "reranker" and one.here]
     return {
+        "rerankers": list(dict.fromkeys([searcher.defaults.reranker, *rerankers])),
         "components": tuple(searcher.components),
         "fusion": [one.value for one in FusionMethod],
         "normalization": [one.value for one in Normalization],

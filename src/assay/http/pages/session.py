@@ -56,6 +56,12 @@ async def sign_in(request: Request, service: ServiceOf) -> Response:
             shown.headers["retry-after"] = str(math.ceil(wait))
         return shown
     answer = RedirectResponse(_inside(following), 303)
+    begin_session(request, answer, token)
+    return answer
+
+
+def begin_session(request: Request, answer: Response, token: str) -> None:
+    """Let an answer sign the browser in."""
     answer.set_cookie(
         SESSION_COOKIE,
         token,
@@ -65,7 +71,6 @@ async def sign_in(request: Request, service: ServiceOf) -> Response:
         secure=_encrypted(request),
         path="/",
     )
-    return answer
 
 
 @router.post("/sign-out")

@@ -12,6 +12,9 @@ from assay.http.pages.page import router as new_router
 
 router = new_router()
 
+SHEETS = ("ui.css", "documents.css", "workbench.css")
+"""What is on top of the styles of reports; a later one wins."""
+
 
 @router.get("/ui/style.css")
 async def style(request: Request) -> Response:
@@ -26,6 +29,6 @@ async def style(request: Request) -> Response:
 @cache
 def _sheet() -> tuple[bytes, str]:
     reports = resources.files("assay.render") / "templates" / "style.css"
-    own = resources.files("assay.http") / "static" / "ui.css"
-    text = reports.read_bytes() + own.read_bytes()
+    own = resources.files("assay.http") / "static"
+    text = b"".join(sheet.read_bytes() for sheet in (reports, *(own / name for name in SHEETS)))
     return text, f'"{hashlib.sha256(text).hexdigest()[:16]}"'

@@ -6,7 +6,8 @@ of an administrator under any. Without keys, on this machine only, the name in t
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query
 from fastapi.responses import JSONResponse
@@ -148,9 +149,8 @@ async def review(
     round_id: RoundId, annotator: Person, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """What an annotator and an automatic judge graded differently."""
-    _check_person(caller, annotator)
-    return await json_response(
-        service, lambda: {"tasks": encode(_desk(service, round_id).to_review(annotator))}
+    return await answer_as(
+        annotator, service, caller, lambda: {"tasks": _desk(service, round_id).to_review(annotator)}
     )
 
 
@@ -178,8 +178,9 @@ async def next_task(
     round_id: RoundId, annotator: Person, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """The next passage for an annotator, and their progress."""
-    _check_person(caller, annotator)
-    return await json_response(service, lambda: encode(_desk(service, round_id).turn(annotator)))
+    return await answer_as(
+        annotator, service, caller, lambda: _desk(service, round_id).turn(annotator)
+    )
 
 
 @router.post("/rounds/{round_id}/grades", responses={**answers(Graded), **refusals(404, 409)})
@@ -187,13 +188,12 @@ async def grade(
     round_id: RoundId, body: GradeRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Store a grade; sending it again changes nothing."""
-    _check_person(caller, body.annotator)
 
     def enter() -> Graded:
         key = (body.query_id, body.chunk_id)
         return _desk(service, round_id).grade(body.annotator, key, body.grade, body.comment)
 
-    return await json_response(service, lambda: encode(enter()))
+    return await answer_as(body.annotator, service, caller, enter)
 
 
 @router.post("/rounds/{round_id}/undo", responses={**answers(Undone), **refusals(404, 409)})
@@ -201,9 +201,8 @@ async def undo(
     round_id: RoundId, body: UndoRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Undo an annotator's last grade."""
-    _check_person(caller, body.annotator)
-    return await json_response(
-        service, lambda: encode(_desk(service, round_id).undo(body.annotator))
+    return await answer_as(
+        body.annotator, service, caller, lambda: _desk(service, round_id).undo(body.annotator)
     )
 
 
@@ -218,9 +217,8 @@ async def disputes(
     round_id: RoundId, person: Person, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """What the annotators disagree about, for a third person."""
-    _check_person(caller, person)
-    return await json_response(
-        service, lambda: {"disputes": encode(_desk(service, round_id).disputes(person))}
+    return await answer_as(
+        person, service, caller, lambda: {"disputes": _desk(service, round_id).disputes(person)}
     )
 
 
@@ -229,13 +227,12 @@ async def decide(
     round_id: RoundId, body: DecisionRequest, service: ServiceOf, caller: Annotator
 ) -> JSONResponse:
     """Store the third person's decision."""
-    _check_person(caller, body.person)
 
     def enter() -> Decided:
         key = (body.query_id, body.chunk_id)
         return _desk(service, round_id).decide(body.person, key, body.grade, body.comment)
 
-    return await json_response(service, lambda: encode(enter()))
+    return await answer_as(body.person, service, caller, enter)
 
 
 @router.get("/rounds/{round_id}/agreement", response_model=Json, responses=refusals(404))
@@ -252,8 +249,10 @@ def _desk(service: Service, round_id: str) -> Desk:
     return open_desk(service.workspace, round_id)
 
 
-def _check_person(caller: Caller, name: str) -> None:
-    """A key judges under its own name; that of an administrator under any."""
+async def answer_as(
+    name: str, service: Service, caller: Caller, work: Callable[[], Any]
+) -> JSONResponse:
+    """What comes of work under a name: that of the key, or any for an administrator."""
     if caller.who and caller.who != name and "admin" not in caller.scopes:
         raise ProblemError(
             403,
@@ -262,3 +261,4 @@ def _check_person(caller: Caller, name: str) -> None:
             hint=f"use the key of {name}; whoever runs the service makes one: "
             f"assay keys create {name} --scope annotate",
         )
+    return await json_response(service, lambda: encode(work()))

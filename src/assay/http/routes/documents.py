@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
 from assay.app import corpus
 from assay.app.corpus import DocumentPage, DocumentsWritten
+from assay.app.document_uses import DocumentUses
 from assay.app.index import IndexWritten
 from assay.app.models import ModelRow
 from assay.http.job_answers import ACCEPTED, as_job
@@ -23,7 +25,7 @@ from assay.http.routing import (
 )
 from assay.http.routing import router as new_router
 from assay.http.service import Service
-from assay.http.wire.base import Id, Json, Limit, Offset
+from assay.http.wire.base import DocumentId, Json, Limit, Offset
 from assay.http.wire.documents import (
     DeleteRequest,
     IndexRequest,
@@ -32,7 +34,7 @@ from assay.http.wire.documents import (
     PresentRequest,
 )
 from assay.model.codec import encode
-from assay.model.document import StoredDocument
+from assay.model.document import Label, StoredDocument
 from assay.render.markup import safe_table
 
 router = new_router("documents", prefix="/v1")
@@ -48,27 +50,43 @@ async def ingest(
 
 @router.get("/documents", responses={**answers(DocumentPage), **refusals()})
 async def list_documents(
-    service: ServiceOf, caller: Reader, limit: Limit = 50, offset: Offset = 0
+    service: ServiceOf,
+    caller: Reader,
+    limit: Limit = 50,
+    offset: Offset = 0,
+    text: Annotated[
+        str, Query(max_length=200, description="Words that the id or the title has.")
+    ] = "",
 ) -> JSONResponse:
     """Documents by id, with title and number of chunks."""
     del caller
+    documents = service.workspace.documents
     return await json_response(
-        service, lambda: encode(service.workspace.documents(limit=limit, offset=offset))
+        service, lambda: encode(documents(limit=limit, offset=offset, text=text))
     )
 
 
-@router.get("/documents/{doc_id}", responses={**answers(StoredDocument), **refusals(404)})
-async def show(doc_id: Id, service: ServiceOf, caller: Reader) -> JSONResponse:
+@router.get("/documents/{doc_id:path}/uses", responses={**answers(DocumentUses), **refusals(404)})
+async def uses(doc_id: DocumentId, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Where a document was judged, and which queries of the newest runs found it."""
+    del caller
+    return await json_response(service, lambda: encode(service.workspace.document_uses(doc_id)))
+
+
+@router.get("/documents/{doc_id:path}", responses={**answers(StoredDocument), **refusals(404)})
+async def show(doc_id: DocumentId, service: ServiceOf, caller: Reader) -> JSONResponse:
     """A document with its sections and chunks."""
     del caller
     return await json_response(service, lambda: encode(_safe(service.workspace.document(doc_id))))
 
 
 @router.delete(
-    "/documents/{doc_id}",
+    "/documents/{doc_id:path}",
     responses={**answers(DocumentsWritten), **refusals(404), **ACCEPTED},
 )
-async def delete(doc_id: Id, request: Request, service: ServiceOf, caller: Admin) -> JSONResponse:
+async def delete(
+    doc_id: DocumentId, request: Request, service: ServiceOf, caller: Admin
+) -> JSONResponse:
     """Delete a document, and bring the index up to date."""
     return await _delete(service, request, [doc_id], caller.name)
 
@@ -104,6 +122,18 @@ async def present(body: PresentRequest, service: ServiceOf, caller: Reader) -> J
     del caller
     ids = await service.work(lambda: service.workspace.present(body.ids))
     return JSONResponse({"ids": sorted(ids)})
+
+
+@router.post(
+    "/chunks/labels",
+    responses={**answer_with("Those that are known", labels=dict[str, Label]), **refusals()},
+)
+async def labels(body: PresentRequest, service: ServiceOf, caller: Reader) -> JSONResponse:
+    """Title and beginning of these chunks and documents, to be shown instead of their ids."""
+    del caller
+    return await json_response(
+        service, lambda: {"labels": encode(service.workspace.labels(body.ids))}
+    )
 
 
 @router.get("/index", response_model=Json, responses=refusals(404))

@@ -9,18 +9,14 @@ from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
-from assay import limits, strict_json
+from assay import strict_json
 from assay.app import testsets, workflow
 from assay.app.evaluation import (
     EvaluationRequest,
-    check_search,
-    refuse_other_judges,
     request_fields,
 )
-from assay.app.search import options_of_caller
-from assay.errors import LimitError
 from assay.http.edge.problems import Fault, ProblemError
-from assay.http.job_answers import ACCEPTED, idempotency_key, job_response
+from assay.http.job_answers import ACCEPTED, enter_evaluation, idempotency_key, job_response
 from assay.http.routes.testsets import EXAMPLE
 from assay.http.routing import Evaluator, ServiceOf, refusals
 from assay.http.routing import router as new_router
@@ -31,9 +27,7 @@ from assay.http.wire.evaluate import (
     Trigger,
     request_options,
 )
-from assay.http.wire.statistics import MOST_OF_JOB, check_drawn
 from assay.model.codec import decode
-from assay.model.run_ids import new_job_id
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -85,22 +79,9 @@ async def evaluate(
     and ``Location``), at once with ``Prefer: respond-async``. The same ``Idempotency-Key`` or
     ``evaluation_id`` with the same body returns the same evaluation.
     """
-    options_of_caller(service.workspace.settings, parameters.changes())
     body = await request.body()
     wanted = await service.work(lambda: evaluation_request(service.workspace, body, parameters))
-    key = idempotency_key(request.headers)
-    await service.searcher()  # refused at once if nothing can be searched
-    await service.work(lambda: check_search(service.workspace, wanted))
-    if (run_id := wanted.run_id) is not None:
-        await service.work(lambda: service.workspace.runs.check_new_id(run_id))
-    job = await service.work(
-        lambda: service.jobs.submit_evaluation(
-            wanted.run_id or new_job_id("evaluation"),
-            wanted,
-            owner=caller.name,
-            idempotency_key=key,
-        )
-    )
+    job = await enter_evaluation(service, wanted, caller, idempotency_key(request.headers))
     return await job_response(service, job, request.headers)
 
 
@@ -114,24 +95,13 @@ def evaluation_request(
         request = EvaluationRequest(test_set=sent, uploaded=True)
     else:
         request = workflow.triggered(workspace, decode(workflow.Trigger, trigger.model_dump()))
-    assert request.test_set is not None
-    count = len(request.test_set.queries)
-    if count > limits.MAX_UPLOAD_QUERIES:
-        raise LimitError(
-            f"{count:,} queries; at most {limits.MAX_UPLOAD_QUERIES:,} are allowed",
-            hint="evaluate parts of the test set, or use the command line",
-        )
-    wanted = replace(
+    return replace(
         request,
         options={**request.options, **parameters.changes()},
         run_id=parameters.evaluation_id or request.run_id,
         commit_hash=parameters.commit or "",
         **request_fields(request_options(parameters)),
     )
-    refuse_other_judges(workspace.settings, wanted)
-    drawn = wanted.drawn_as(workspace.settings)
-    check_drawn(count * drawn.measure_count, drawn.resamples or 0, MOST_OF_JOB)
-    return wanted
 
 
 def _trigger(body: bytes) -> Trigger | None:

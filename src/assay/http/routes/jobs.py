@@ -12,8 +12,9 @@ from typing import Any
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from assay import limits
-from assay.app.jobs import ENDED, EVALUATION, Job
+from assay.app.jobs import ENDED, Job
 from assay.http.edge.problems import ProblemError
+from assay.http.job_answers import require_for
 from assay.http.routing import Evaluator, Reader, ServiceOf, answer_with, answers, refusals
 from assay.http.routing import router as new_router
 from assay.http.service import Service
@@ -60,10 +61,19 @@ async def cancel_job(job_id: Id, service: ServiceOf, caller: Evaluator) -> JSONR
 
     Jobs about documents and the index need the scope admin.
     """
-    job = await service.work(lambda: service.jobs.get(job_id))
-    if job.kind != EVALUATION and not caller.may("admin"):
-        raise ProblemError(403, "forbidden", f"a job of kind {job.kind} needs the scope admin")
+    await service.work(lambda: require_for(caller, service.jobs.get(job_id)))
     return JSONResponse(encode(await service.work(lambda: service.jobs.cancel(job_id))))
+
+
+@router.post("/jobs/{job_id}/resume", responses={**answers(Job), **refusals(404, 409)})
+async def resume_job(job_id: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Go on with a job that was cancelled or has failed; an evaluation keeps its outcomes.
+
+    Jobs about documents and the index need the scope admin.
+    """
+    await service.work(lambda: require_for(caller, service.jobs.get(job_id)))
+    job = await service.work(lambda: service.jobs.resume(job_id, owner=caller.name))
+    return JSONResponse(encode(job))
 
 
 @router.get(

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 
 from assay.app import runs
 from assay.app.held_out import Viewer
+from assay.app.prometheus import publish_now
 from assay.evaluation.history import HistoryOptions
 from assay.http.edge.auth import Caller
 from assay.http.routing import (
@@ -34,7 +35,7 @@ from assay.http.wire.runs import (
 from assay.http.wire.statistics import MeasureParameters, SamplingParameters
 from assay.model.codec import encode
 from assay.model.ranking import MatchName
-from assay.model.run_store import RunPage
+from assay.model.run_store import DeletedRun, RunPage
 from assay.model.runs import RunInfo
 from assay.model.testset_json import to_plain
 from assay.render.report_page import run_page
@@ -84,15 +85,29 @@ async def list_runs(
         str | None,
         Query(pattern="^[0-9a-f]{1,64}$", description="Runs of this configuration."),
     ] = None,
+    text: Annotated[
+        str | None,
+        Query(max_length=200, description="Part of an id, name, test set, tag or commit."),
+    ] = None,
+    newest_only: Annotated[
+        Switch, Query(description="The newest run of each test set and configuration.")
+    ] = False,
+    sort: Annotated[
+        str | None,
+        Query(max_length=60, description="A measure or a column; - for the largest first."),
+    ] = None,
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> JSONResponse:
-    """Runs, newest first."""
+    """Runs, newest first unless ``sort`` says otherwise."""
     del caller
-    chosen = runs.run_filter(suite, status, tag, config_hash)
+    chosen = runs.run_filter(suite, status, tag, config_hash, text, newest_only=newest_only)
+    order = runs.run_order(sort)
     return await json_response(
         service,
-        lambda: encode(runs.list_runs(service.workspace, chosen, limit=limit, offset=offset)),
+        lambda: encode(
+            runs.list_runs(service.workspace, chosen, limit=limit, offset=offset, order=order)
+        ),
     )
 
 
@@ -372,11 +387,34 @@ async def suite_history(
 
 
 @router.delete("/runs/{ref}", responses={**DELETED, **refusals(404)})
-async def delete_run(ref: Run, service: ServiceOf, caller: Admin) -> JSONResponse:
-    """Delete a run with everything that is stored about it."""
+async def delete_run(
+    ref: Run,
+    service: ServiceOf,
+    caller: Admin,
+    for_good: Annotated[Switch, Query(description="Keep no copy that could be restored.")] = False,
+) -> JSONResponse:
+    """Delete a run; it can be restored unless it goes for good."""
     del caller
-    info = await service.work(lambda: runs.delete(service.workspace, ref))
+    info = await service.work(lambda: runs.delete(service.workspace, ref, for_good=for_good))
     return JSONResponse({"deleted": info.run_id})
+
+
+@router.get(
+    "/deleted-runs",
+    responses={**answer_with("Those to restore", deleted=list[DeletedRun]), **refusals()},
+)
+async def deleted_runs(service: ServiceOf, caller: Reader) -> JSONResponse:
+    """The deleted runs that can be restored, the one deleted last first."""
+    del caller
+    found = await service.work(lambda: runs.deleted(service.workspace))
+    return JSONResponse({"deleted": encode(found)})
+
+
+@router.post("/deleted-runs/{run_id}/restore", responses={**answers(RunInfo), **refusals(404, 409)})
+async def restore_run(run_id: Id, service: ServiceOf, caller: Admin) -> JSONResponse:
+    """Bring back a deleted run, with the tags that no other run has got since."""
+    del caller
+    return JSONResponse(encode(await service.work(lambda: runs.restore(service.workspace, run_id))))
 
 
 @router.put(
@@ -388,6 +426,19 @@ async def tag_run(ref: Run, tag: Id, service: ServiceOf, caller: Evaluator) -> J
     del caller
     info = await service.work(lambda: runs.tag(service.workspace, ref, tag))
     return JSONResponse({"run_id": info.run_id, "tags": list(info.tags)})
+
+
+@router.post(
+    "/publish",
+    responses={
+        **answer_with("Where the gauges went", published=dict[str, str]),
+        **refusals(),
+    },
+)
+async def publish(service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Hand the gauges to the text file and the push gateway that the settings name."""
+    del caller
+    return JSONResponse({"published": await service.work(lambda: publish_now(service.workspace))})
 
 
 @router.delete("/tags/{tag}", responses={**DELETED, **refusals(404)})

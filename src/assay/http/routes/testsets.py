@@ -10,14 +10,16 @@ from typing import Annotated, Any, Literal
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
-from assay.app import suggestions, testsets
+from assay.app import drafts, suggestions, testsets
+from assay.app.drafts import Forked, Graded
 from assay.http.edge.auth import Caller
 from assay.http.edge.problems import Fault, ProblemError, faults_of
 from assay.http.routing import Evaluator, Reader, ServiceOf, answer_with, answers, refusals
 from assay.http.routing import router as new_router
 from assay.http.wire.base import Id, Json, Switch
-from assay.http.wire.testsets import SplitRequest, SuggestRequest
+from assay.http.wire.testsets import ForkRequest, GradeRequest, SplitRequest, SuggestRequest
 from assay.model.codec import encode
+from assay.model.testset import GRADES
 from assay.model.testset_json import to_plain
 
 router = new_router("test sets", prefix="/v1")
@@ -80,6 +82,7 @@ async def store_set(
     caller: Evaluator,
     name: Annotated[Id | None, Query(description="Its name; by default its own.")] = None,
     version: Annotated[Id | None, Query(description="Its version; by default its own.")] = None,
+    grades: Annotated[str | None, Query(max_length=200, description=GRADES)] = None,
 ) -> JSONResponse:
     """Store a test set: YAML, JSON, JSON lines, CSV, TSV or parquet, in any form that assay reads.
 
@@ -88,7 +91,9 @@ async def store_set(
     del caller
     body = await request.body()
     layout = service.workspace.layout
-    stored = await service.work(lambda: testsets.upload(layout, body, name=name, version=version))
+    stored = await service.work(
+        lambda: testsets.upload(layout, body, name=name, version=version, grades=grades)
+    )
     return JSONResponse(encode(stored), 201, {"location": f"/v1/testsets/{stored.name}"})
 
 
@@ -223,6 +228,35 @@ async def split(
             "notes": list(done.notes),
         }
     )
+
+
+@router.put("/testsets/{name}/grades", responses={**answers(Graded), **refusals(409)})
+async def grade(
+    name: Id, body: GradeRequest, service: ServiceOf, caller: Evaluator
+) -> JSONResponse:
+    """Grade results of a question in a draft; the draft and the question are made where needed.
+
+    A set that says how it was judged, or that ships with assay, is refused: fork it.
+    """
+    del caller
+    graded = await service.work(
+        lambda: drafts.grade(
+            service.workspace, name, body.query_text, body.grades, query_type=body.query_type
+        )
+    )
+    return JSONResponse(encode(graded))
+
+
+@router.post(
+    "/testsets/{name}/fork",
+    status_code=201,
+    responses={**answers(Forked, 201), **refusals(404, 409)},
+)
+async def fork(name: Id, body: ForkRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
+    """Copy a test set to a draft, in which questions can be graded."""
+    del caller
+    forked = await service.work(lambda: drafts.fork(service.workspace.layout, name, body.name))
+    return JSONResponse(encode(forked), 201, {"location": f"/v1/testsets/{forked.name}"})
 
 
 @router.get(

@@ -73,20 +73,8 @@ document.addEventListener("input", (event) => {
   if (event.target.matches("[data-reload]")) event.stopPropagation();
 }, true);
 
-// Two ticked runs can be compared; a browser that goes back keeps what was ticked
-function countTicked() {
-  const button = $("[data-compare-picked]");
-  if (button) button.disabled = $$("[data-pick]:checked").length !== 2;
-}
-document.addEventListener("change", (event) => {
-  if (!event.target.matches("[data-pick]")) return;
-  if ($$("[data-pick]:checked").length > 2) { event.target.checked = false; say("Two runs at most."); }
-  countTicked();
-});
-window.addEventListener("pageshow", countTicked);
-
 // Keys
-const TARGETS = { s: "/search", r: "/runs", c: "/compare", t: "/testsets" };
+const TARGETS = { s: "/search", d: "/documents", r: "/runs", c: "/compare", t: "/testsets", a: "/annotate", j: "/jobs", e: "/evaluate" };
 let waiting = false;
 
 function move(step) {
@@ -103,7 +91,7 @@ document.addEventListener("keydown", (event) => {
   const field = event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select");
   if (event.key === "Escape" && field) { field.blur(); return; }
   if (field || $("dialog[open]")) return;
-  if (waiting && TARGETS[event.key]) { location.href = TARGETS[event.key]; return; }
+  if (waiting && TARGETS[event.key]) { event.preventDefault(); location.href = TARGETS[event.key]; return; }
   waiting = event.key === "g";
   const judged = $(`[data-key="${CSS.escape(event.key)}"]`);
   if (judged) { event.preventDefault(); judged.click(); return; }
@@ -114,7 +102,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "j") move(1);
   else if (event.key === "k") move(-1);
   else if (event.key === "Enter" && event.target.matches(".entry")) {
-    const link = $("details > summary, a[href]", event.target);
+    const link = $("details:not(.folded) > summary", event.target) || $("a[href]", event.target);
     if (link) link.click();
   }
 });

@@ -9,7 +9,7 @@ from pydantic import Field
 from assay import limits
 from assay.app.annotation import SECOND_SHARE
 from assay.app.first_set import DEFAULT_DEPTH
-from assay.http.wire.base import Id, Plain, Wire
+from assay.http.wire.base import DocumentId, Id, Plain, Wire
 from assay.http.wire.statistics import Seed
 
 GradeValue = Annotated[
@@ -43,7 +43,7 @@ class NewRoundRequest(Wire):
     order: Literal["queries", "active"] = "queries"
     runs: Annotated[int, Field(ge=0, le=100)] = 10
     others: Annotated[
-        dict[Id, dict[Id, list[Id]]],
+        dict[Id, dict[Id, list[DocumentId]]],
         Field(
             default_factory=dict,
             description="Runs of other engines: for each query the ids of their results.",
@@ -77,7 +77,7 @@ class GradeRequest(Wire):
 
     annotator: Annotated[Id, Field(examples=["ann"])]
     query_id: Id
-    chunk_id: Id
+    chunk_id: DocumentId
     grade: GradeValue
     comment: Comment = ""
 
@@ -93,6 +93,6 @@ class DecisionRequest(Wire):
 
     person: Annotated[Id, Field(examples=["carol"])]
     query_id: Id
-    chunk_id: Id
+    chunk_id: DocumentId
     grade: GradeValue
     comment: Comment = ""

@@ -9,7 +9,7 @@ from fastapi import Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay import limits
-from assay.model.document import ID_FORM
+from assay.model.document import DOC_ID_FORM, ID_FORM
 
 
 class Wire(BaseModel):
@@ -48,7 +48,10 @@ def _switch(value: object) -> object:
 
 Plain = AfterValidator(_no_nul)
 Id = Annotated[
-    str, Field(pattern=rf"^{ID_FORM.pattern}$", max_length=128, examples=["PMC123:chunk_5"])
+    str, Field(pattern=rf"^{ID_FORM.pattern}$", max_length=128, examples=["nightly-2026"])
+]
+DocumentId = Annotated[
+    str, Field(pattern=rf"^{DOC_ID_FORM.pattern}$", max_length=128, examples=["PMC123:chunk_5"])
 ]
 QueryText = Annotated[
     str, Field(min_length=1, max_length=limits.MAX_QUERY_CHARS, examples=["heart attack"]), Plain

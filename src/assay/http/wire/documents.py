@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assay import limits
-from assay.http.wire.base import Id, Json, Wire
+from assay.http.wire.base import DocumentId, Json, Wire
 
 
 class IngestRequest(Wire):
@@ -30,7 +30,7 @@ class IngestRequest(Wire):
     ] = False
 
 
-Ids = Annotated[list[Id], Field(min_length=1, max_length=limits.MAX_BATCH_IDS)]
+Ids = Annotated[list[DocumentId], Field(min_length=1, max_length=limits.MAX_BATCH_IDS)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
 
 

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from assay import limits
 from assay.app.suggestions import DEFAULT_COUNT, KINDS, Kind
-from assay.http.wire.base import Wire
+from assay.http.wire.base import DocumentId, Id, QueryText, Wire
 from assay.http.wire.statistics import Seed
+from assay.model.testset import QueryType
 
 
 class SuggestRequest(Wire):
@@ -21,6 +22,23 @@ class SuggestRequest(Wire):
         bool, Field(description="Let the language model of the setting judge write them.")
     ] = False
     seed: Seed = 13
+
+
+class GradeRequest(Wire):
+    """The grades of results for one question; null takes a grade back."""
+
+    query_text: QueryText
+    grades: Annotated[
+        dict[DocumentId, Annotated[int, Field(ge=0, le=limits.MAX_GOLDEN_GRADE)] | None],
+        Field(min_length=1, max_length=limits.MAX_BATCH_IDS, examples=[{"PMC123:chunk_5": 3}]),
+    ]
+    query_type: QueryType | None = None
+
+
+class ForkRequest(Wire):
+    """What the draft is called."""
+
+    name: Id
 
 
 class SplitRequest(Wire):

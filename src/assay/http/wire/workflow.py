@@ -8,9 +8,9 @@ from pydantic import AfterValidator, Field
 
 from assay import limits
 from assay.app.workflow import DEFAULT_CUTOFFS, Speaker
-from assay.http.wire.base import Id, Json, QueryText, Text, Wire
+from assay.http.wire.base import DocumentId, Id, Json, QueryText, Text, Wire
 
-SegmentIds = Annotated[list[Id], Field(max_length=limits.MAX_BATCH_IDS)]
+SegmentIds = Annotated[list[DocumentId], Field(max_length=limits.MAX_BATCH_IDS)]
 Cutoff = Annotated[int, Field(ge=1, le=limits.MAX_RESULTS)]
 MetricName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$", examples=["precision_at_5"])]
 Value = Annotated[float, Field(ge=0, le=1)]

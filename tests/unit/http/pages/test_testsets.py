@@ -86,5 +86,5 @@ def test_strata_far_from_their_target_are_marked(pages: TestClient) -> None:
     assert ">too many<" not in pages.get(ADDRESS).text
     fields = {"set": "lopsided", "q": "headache", "query_type": "exact_term"}
     body = urlencode({**fields, "grade:d1:chunk_0": "3"})
-    pages.post("/ui/save-query", content=body, headers=FORM)
+    pages.post("/ui/grade", content=body, headers=FORM)
     assert ">too many<" in pages.get("/testsets/lopsided").text

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from assay import limits
-from assay.errors import FormatError, JudgeError
-from assay.model.answers import Usage
+from assay.errors import AssayError, FormatError
+from assay.model.answers import Usage, read_usage
 from assay.posting import SHOWN_ERROR, PostError, TooLongError, check_address, post
 from assay.strict_json import values
 
@@ -30,16 +30,21 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """``model`` at ``url``; ``key_variable`` names the variable with the key."""
+    """``model`` at ``url``; ``key_variable`` names the variable with the key.
+
+    A failure is an ``error``; ``without`` tells what else would do where no service answers.
+    """
 
     url: str
     model: str
     key_variable: str = "OPENAI_API_KEY"
     seconds: float = 60.0
     max_tokens: int = 300
+    error: type[AssayError] = field(kw_only=True, repr=False)
+    without: str = field(kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        check_address(self.url, "a judge", "http://127.0.0.1:11434/v1")
+        check_address(self.url, "a language model", "http://127.0.0.1:11434/v1")
 
     @property
     def name(self) -> str:
@@ -66,48 +71,30 @@ class ChatModel:
                 key=os.environ.get(self.key_variable, ""),
             ).data
         except TooLongError:
-            raise JudgeError(f"{address} sent more than a reply holds") from None
+            raise self.error(f"{address} sent more than a reply holds") from None
         except PostError as problem:
-            raise JudgeError(f"{address}: {problem}", hint=self._hint(problem.status)) from None
-        return _completion(data, self.url)
+            raise self.error(f"{address}: {problem}", hint=self._hint(problem.status)) from None
+        return self._completion(data)
 
     def _hint(self, status: int | None) -> str | None:
         if status is None:
-            return "is it running? a judge that needs no service: entailment"
+            return f"is it running? {self.without}"
         if status in _REFUSED_KEY:
             return f"the key is read from the variable {self.key_variable}"
         if status == 404:
             return "the address ends before /chat/completions, as in http://127.0.0.1:11434/v1"
         return None
 
-
-def _completion(data: bytes, where: str) -> Completion:
-    """The text of the first choice, and the tokens."""
-    try:
-        value: Any = values(data, where)[0][1]
-        content = value["choices"][0]["message"]["content"]
-    except (FormatError, LookupError, TypeError) as problem:
-        raise JudgeError(
-            f"{where} did not reply in the form of chat completions",
-            hint=str(problem)[:SHOWN_ERROR],
-        ) from None
-    return Completion(content if isinstance(content, str) else "", _usage(value.get("usage")))
-
-
-def _usage(said: Any) -> Usage | None:
-    """Tokens and cost where the service says them in a usual form."""
-    if not isinstance(said, Mapping):
-        return None
-
-    def count(name: str) -> int | None:
-        value = said.get(name)
-        return value if type(value) is int and value >= 0 else None
-
-    cost = said.get("cost")
-    usable = isinstance(cost, (int, float)) and not isinstance(cost, bool) and cost >= 0
-    given, taken = count("prompt_tokens"), count("completion_tokens")
-    total = count("total_tokens")
-    if total is None and given is not None and taken is not None:
-        total = given + taken
-    found = Usage(float(cost) if usable and cost is not None else None, total, given, taken)
-    return None if found == Usage() else found
+    def _completion(self, data: bytes) -> Completion:
+        """The text of the first choice, and the tokens."""
+        try:
+            value: Any = values(data, self.url)[0][1]
+            content = value["choices"][0]["message"]["content"]
+        except (FormatError, LookupError, TypeError) as problem:
+            raise self.error(
+                f"{self.url} did not reply in the form of chat completions",
+                hint=str(problem)[:SHOWN_ERROR],
+            ) from None
+        if not isinstance(content, str | None):
+            raise self.error(f"{self.url} did not reply with text")
+        return Completion(content or "", read_usage(value.get("usage")))

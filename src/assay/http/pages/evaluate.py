@@ -1,0 +1,144 @@
+"""How is a test set run on a configuration, without a terminal?
+
+The configuration is the one of the service, a saved one, that of an earlier run, or what the
+address says, as the search page writes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import Request
+from starlette.datastructures import QueryParams
+from starlette.responses import RedirectResponse, Response
+
+from assay.app import testsets
+from assay.app.configurations import list_configurations, read_configuration
+from assay.app.evaluation import REQUEST_OPTIONS, EvaluationRequest
+from assay.http.job_answers import enter_evaluation
+from assay.http.pages.page import Evaluator, ServiceOf, cli, curl_post, form_of, page
+from assay.http.pages.page import router as new_router
+from assay.http.pages.pane import Pairs, read_pane
+from assay.http.service import Service
+from assay.model.runs import RunStatus
+from assay.search.request import SearchOptions, as_flags, changed, read_changes, write_changes
+from assay.search.run_config import options_from
+
+router = new_router()
+
+RECENT = 30
+PARTS = REQUEST_OPTIONS["part"]
+NOT_ASKED = frozenset({"k", "offset", "facets", "floor"})
+"""Options of one search that an evaluation has no use for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A configuration: where it comes from, and what differs from the service's own."""
+
+    source: str
+    pairs: Pairs
+
+    @property
+    def text(self) -> str:
+        """The differences, as an address has them."""
+        return urlencode(self.pairs)
+
+    def changes(self) -> dict[str, Any]:
+        """The differences, as values of an evaluation."""
+        texts: dict[str, Any] = {}
+        for name, text in self.pairs:
+            texts[name] = [*texts[name], text] if isinstance(texts.get(name), list) else text
+        return read_changes(texts)
+
+
+@router.get("/evaluate")
+async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator) -> Response:
+    """The form."""
+    del caller
+    params = request.query_params
+    searcher = await service.searcher()
+
+    def work() -> dict[str, Any]:
+        chosen = _chosen(service, params, searcher.defaults)
+        sets = [one for one in service.workspace.test_sets() if one.sound]
+        recent = service.workspace.runs.runs(limit=RECENT).runs
+        wanted = params.get("set", "")
+        usual = next((info.suite for info in recent), "")
+        names = [one.name for one in sets]
+        return {
+            "chosen": chosen,
+            "sets": sets,
+            "set": next((name for name in (wanted, usual) if name in names), ""),
+            "configurations": list_configurations(service.workspace.layout),
+            "runs": [info for info in recent if info.ours and info.status is RunStatus.COMPLETE],
+        }
+
+    values = await service.work(work)
+    chosen: Chosen = values["chosen"]
+    name = values["set"] or "NAME"
+    return page(
+        request,
+        "ui/evaluate.html",
+        **values,
+        parts_of_set=PARTS,
+        fields={one: params.get(one, "") for one in ("name", "tag", "part")},
+        commands=[
+            cli("eval", "run", "--testset", name, *as_flags(chosen.changes())),
+            curl_post(
+                request,
+                f"/v1/evaluate{'?' if chosen.pairs else ''}{chosen.text}",
+                {"dataset_id": name},
+            ),
+        ],
+    )
+
+
+@router.post("/ui/evaluate")
+async def start(request: Request, service: ServiceOf, caller: Evaluator) -> Response:
+    """Enter the evaluation, and show how far it is."""
+    fields = await form_of(request)
+    tag = fields.get("tag", "").strip()
+    options = Chosen("", parse_qsl(fields.get("options", ""))).changes()
+
+    def wanted() -> EvaluationRequest:
+        found = testsets.load(service.workspace.layout, fields.get("set", ""), lenient=True)
+        return EvaluationRequest(
+            test_set=found,
+            options=options,
+            name=fields.get("name", "").strip(),
+            tags=(tag,) if tag else (),
+            part=PARTS.read(fields["part"]) if fields.get("part") else None,
+            answers=bool(fields.get("answers")),
+            use_cache=not fields.get("anew"),
+        )
+
+    job = await enter_evaluation(service, await service.work(wanted), caller)
+    return RedirectResponse(f"/jobs/{job.job_id}", 303)
+
+
+def _chosen(service: Service, params: QueryParams, usual: SearchOptions) -> Chosen:
+    """The configuration that an address names or spells out."""
+    source = params.get("from", "")
+    kind, _, name = source.partition(":")
+    if kind == "saved":
+        path = f"{service.workspace.layout.configuration(name).name}"
+        changes = read_configuration(path, service.workspace.layout)
+        return Chosen(source, configuration_pairs(changed(usual, **changes), usual))
+    if kind == "run":
+        info = service.workspace.runs.run(name)
+        return Chosen(source, configuration_pairs(options_from(info.config, usual), usual))
+    return Chosen("", configuration_pairs(read_pane(params, usual).options, usual))
+
+
+def configuration_pairs(options: SearchOptions, usual: SearchOptions) -> Pairs:
+    """What differs, without what says only how much of one search is shown."""
+    timing = ("component_timeout_ms", "rerank_timeout_ms")
+    return [
+        (name, text)
+        for name, written in write_changes(options, usual).items()
+        if name not in NOT_ASKED and name not in timing
+        for text in ([written] if isinstance(written, str) else written)
+    ]

@@ -1,0 +1,65 @@
+"""Where does somebody want to go? Pages, runs, test sets and rounds by a few letters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request
+from starlette.responses import Response
+
+from assay.app import testsets
+from assay.http.pages.page import Reader, ServiceOf, address, page
+from assay.http.pages.page import router as new_router
+from assay.http.pages.shell import MENU, MORE
+from assay.http.service import Service
+from assay.model.run_store import RunFilter
+
+router = new_router()
+
+MOST = 6
+MAX_TEXT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Somewhere to go."""
+
+    kind: str
+    label: str
+    link: str
+    note: str = ""
+
+
+@router.get("/ui/palette")
+async def palette(request: Request, service: ServiceOf, caller: Reader) -> Response:
+    """What the letters could mean, pages first."""
+    del caller
+    text = request.query_params.get("q", "").strip()[:MAX_TEXT]
+    targets = await service.work(lambda: _targets(service, text))
+    return page(request, "ui/palette.html", block="list", targets=targets, text=text)
+
+
+def _targets(service: Service, text: str) -> list[Target]:
+    low = text.lower()
+    pages = [Target("page", label, link) for link, label in (*MENU, *MORE) if low in label.lower()]
+    if not text:
+        return pages
+    runs = service.workspace.runs.runs(RunFilter(text=text), limit=MOST).runs
+    sets = [name for name in testsets.names(service.workspace.layout) if low in name.lower()]
+    known = (one.round_id for one in service.workspace.annotations.rounds())
+    rounds = [name for name in known if low in name.lower()]
+    return [
+        *pages,
+        *(
+            Target(
+                "run",
+                info.name or info.run_id,
+                f"/runs/{info.run_id}",
+                f"{info.suite} · {info.created_at[:10]}{''.join(f' · {tag}' for tag in info.tags)}",
+            )
+            for info in runs
+        ),
+        *(Target("test set", name, f"/testsets/{name}") for name in sets[:MOST]),
+        *(Target("round", name, f"/annotate/{name}") for name in rounds[:MOST]),
+        Target("search", f"Search for “{text}”", address("/search", {"q": text})),
+    ]

@@ -1,0 +1,103 @@
+"""Can a week's work be done in the browser: evaluate, follow, compare, tag, delete and find?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import PICTURES, Looked
+
+Look = Callable[..., Looked]
+
+SET = """name: tiny
+version: v1
+queries:
+  - {query_id: q1, query_text: headache, relevant_docs: [{doc_id: "d1:chunk_0", grade: 3}]}
+  - {query_id: q2, query_text: diabetes drug, relevant_docs: [{doc_id: "d5:chunk_0", grade: 3}]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_set(site: str, site_home: Path) -> None:
+    """A test set that the service has by name."""
+    del site
+    folder = site_home / "testsets"
+    folder.mkdir(exist_ok=True)
+    (folder / "tiny.yaml").write_text(SET, encoding="utf-8")
+
+
+def test_a_configuration_goes_from_the_search_to_the_gate(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/evaluate?rrf_k=7&set=tiny")
+    page.fill("input[name=name]", "seven")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.wait_for_url("**/jobs/evaluation_*")
+    page.get_by_role("link", name="Open the run").wait_for()
+    assert page.locator(".tile", has_text="nDCG@10").count() == 1
+    page.get_by_role("button", name="Make it the baseline").click()
+    page.wait_for_url("**/runs/**")
+    assert page.locator("h1 .pill", has_text="baseline").count() == 1
+    seen.go("/evaluate?rrf_k=9&set=tiny")
+    page.fill("input[name=name]", "nine")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("link", name="Gate").nth(1).click()
+    page.wait_for_url("**/gate?**")
+    page.wait_for_selector(".verdict .badge")
+
+
+def test_a_refused_form_keeps_what_was_typed(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/evaluate?set=tiny")
+    page.fill("input[name=name]", "kept name")
+    page.fill("input[name=tag]", "two words")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".form-problem .problem").wait_for()
+    assert page.url.endswith("/evaluate?set=tiny")
+    assert page.input_value("input[name=name]") == "kept name"
+    assert page.locator("header nav a").count() > 5
+    seen.complaints.clear()  # the browser itself notes that the answer was an error
+
+
+def test_runs_are_sorted_deleted_and_brought_back(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/runs?suite=small")
+    page.get_by_role("link", name="MRR", exact=True).click()
+    page.wait_for_url(re.compile("sort=-mrr"))
+    page.get_by_role("button", name="Actions for run_a").click()
+    page.locator("[popover]:popover-open").get_by_role("button", name="Delete").click()
+    page.locator("#ask-first[open]").wait_for()
+    page.screenshot(path=PICTURES / "ask.png")
+    page.locator("[data-answer=yes]").click()
+    page.wait_for_url("**/runs?deleted=run_a")
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_url("**/runs/run_a")
+
+
+def test_the_palette_goes_anywhere_by_keys(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/search")
+    page.keyboard.press("Control+k")
+    page.locator("#palette-list a").first.wait_for()
+    page.keyboard.type("run_b")
+    page.locator("#palette-list a[href='/runs/run_b']").wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/runs/run_b")
+    page.keyboard.press("Control+k")
+    page.locator("#palette-list a").first.wait_for()
+    page.keyboard.press("Escape")
+    assert page.locator("dialog#palette[open]").count() == 0
+
+
+def test_a_dot_of_the_chart_opens_its_query(look: Look) -> None:
+    seen = look()
+    seen.go("/compare?a=run_a&b=run_b")
+    seen.page.locator(".scatter a[href*='query=q1']").focus()
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_url("**/compare/query?a=run_a&b=run_b&query=q1")

@@ -1,0 +1,46 @@
+"""Is a number that belongs to another arm of a trial recognised, and nothing else?"""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.evidence.arms import misplaced
+
+PASSAGE = (
+    "Hyperkalemia occurred in 14.0% of patients on finerenone and in 6.6% of patients on placebo. "
+    "It led to discontinuation in 2.3% and 0.9% with finerenone and placebo, respectively."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "number"),
+    [
+        ("Hyperkalemia occurred in 6.6% of patients on finerenone.", "6.6%"),
+        ("It was 14.0% with placebo and 6.6% with finerenone.", "14.0%"),
+        ("On placebo 2.3 % stopped.", "2.3%"),
+        ("It was 6.6% and 14.0% with finerenone and placebo, respectively.", "6.6%"),
+    ],
+)
+def test_a_number_of_another_arm(claim: str, number: str) -> None:
+    assert misplaced(claim, PASSAGE) == number
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Hyperkalemia occurred in 14.0% with finerenone, compared with 6.6% on placebo.",
+        "It was 14.0% and 6.6% with finerenone and placebo, respectively.",
+        "Hyperkalemia occurred in 14.0% of patients.",  # it names no arm
+        "Hyperkalemia occurred in 6.6% of patients on spironolactone.",  # not of this trial
+        "Hyperkalemia occurred in 7.1% of patients on finerenone.",  # nobody has this number
+        "Only cohort 2 had placebo.",  # it counts nothing
+    ],
+)
+def test_what_the_passage_says_or_leaves_open(claim: str) -> None:
+    assert misplaced(claim, PASSAGE) == ""
+
+
+def test_one_number_of_both_arms_is_right_for_either() -> None:
+    passage = "Nausea was seen in 5% on aspirin and 5% on placebo; death in 1% on aspirin."
+    assert misplaced("5% on aspirin had nausea.", passage) == ""
+    assert misplaced("5% on placebo had nausea.", passage) == ""
