@@ -657,16 +657,19 @@ def _system(workspace: Workspace, request: EvaluationRequest) -> System:
     if request.judged:
         judge = request.own_judge if request.judge is None else request.judge
         system = _judged(workspace, system, judge, ours=request.retriever is None)
+    ours = request.retriever is None
+    # a reranker and a service are asked one query at a time
+    concurrency = 1 if ours and system.retrieve_many is None else request.concurrency
     asked = {"rank_by": request.rank_by, "timeout_s": request.timeout_s}
     given = {name: value for name, value in asked.items() if value is not None}
-    given |= {"concurrency": request.concurrency} if request.concurrency > 1 else {}
+    given |= {"concurrency": concurrency} if concurrency > 1 else {}
     given |= {"retries": request.retries} if request.retries else {}
     return replace(
         system,
         config={**system.config, **given},
         rank_by=None if request.rank_by is None else RankBy(request.rank_by),
         timeout_s=request.timeout_s,
-        concurrency=request.concurrency,
+        concurrency=concurrency,
         retries=request.retries,
     )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.model.answers import Usage
 from assay.model.vectors import DenseEncoder, DenseMatrix, Kind, SparseEncoder, SparseVector
 
 _WORD = re.compile(r"\w+")
@@ -32,6 +33,10 @@ class GivenModels:
     def usage(self) -> list[str]:
         """They ask nobody."""
         return []
+
+    def spent(self) -> Usage:
+        """They take nothing."""
+        return Usage()
 
     def is_here(self, name: str) -> bool:
         """They stand for every model."""
