@@ -204,6 +204,11 @@ class EvaluationResult(Tabular):
         again = tuple(one.query_id for one in self.outcomes if ASKED_AGAIN in one.warnings)
         asked_to_find = set(to_find).difference(self.scope.unasked)
         missed = tuple(query for query in self.empty if query in asked_to_find)
+        by_answer = tuple(
+            q.query_id
+            for q in self.scope.queries
+            if q.expect is Expect.EVIDENCE and q.has_truth and not q.judged
+        )
         said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
         if self.info is not None and self.info.filters:
             said.append(
@@ -215,6 +220,7 @@ class EvaluationResult(Tabular):
             (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
             (self.degraded, every, f"answered without some component ({lacking})"),
             (missed, to_find, "with something to find found nothing, counted as 0"),
+            (by_answer, to_find, "name no relevant document: only their answers are measured"),
             (
                 self.out_of_order,
                 every,
@@ -402,7 +408,7 @@ def result_of(
     asked = parse_measures(usual if scoring.measures is None else scoring.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
-    if expects_nothing(test_set):
+    if ranks_nothing(test_set):
         scores = no_scores(name, scoring.sampling)
     else:
         scores = score_outcomes(
@@ -451,10 +457,10 @@ def result_of_run(
     return replace(result, info=info)
 
 
-def expects_nothing(test_set: TestSet) -> bool:
-    """Whether every query is one that has nothing to find."""
+def ranks_nothing(test_set: TestSet) -> bool:
+    """Whether no query names a document to find, and each says otherwise what is right."""
     return bool(test_set.queries) and all(
-        query.expect is not Expect.EVIDENCE for query in test_set.queries
+        query.has_truth and not query.judged for query in test_set.queries
     )
 
 

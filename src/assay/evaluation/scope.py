@@ -85,7 +85,7 @@ class Scope:
 
 def lacks_truth(query: GoldenQuery) -> bool:
     """Whether a query should find evidence, and the test set does not say which."""
-    return query.expect is Expect.EVIDENCE and not query.judged
+    return not query.has_truth
 
 
 def answerable(test_set: TestSet) -> tuple[GoldenQuery, ...]:

@@ -4,17 +4,21 @@ A text is cut into clauses, each with its numbers and the arms that it names: dr
 as placebo. "14.0% on A and 6.6% on B" gives 14.0 to A and 6.6 to B; "14.0% and 6.6% on A and B,
 respectively" gives them in order. Where a clause names no arm, or the same number stands with both,
 nothing is known.
+
+Two numbers of a claim have changed places where the words around each of them are those that the
+passage has around the other: "80 mg on day 1, then 160 mg" for "160 mg on day 1, then 80 mg".
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import combinations
 
 from assay.analysis.drugs import is_drug, other_names
 from assay.analysis.sentence_ends import split_sentences
 from assay.analysis.spelling import folded
-from assay.analysis.words import written_words
+from assay.analysis.words import vocabulary, written_words
 from assay.evidence.numbers import Number, numbers
 
 _CONTROLS = frozenset({"placebo", "control", "controls", "comparator", "sham", "vehicle"})
@@ -23,6 +27,9 @@ _CLAUSE = re.compile(
     r"compared (?:with|to)))(?=\s)",
     re.IGNORECASE,
 )
+_BRACKETS = re.compile(r"(?<=\))")  # what they hold belongs to the words before them
+_ASIDE = re.compile(r"\((?:[^()\s]+\s+){3,}[^()]*\)")
+_FURTHER = 2  # words more that have to speak for the other place
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 
 
@@ -35,6 +42,46 @@ def misplaced(claim: str, passage: str) -> str:
         if same and arms <= known and not any(arms & found for found in same):
             return number.text
     return ""
+
+
+def exchanged(claim: str, passage: str) -> str:
+    """Two numbers of a claim that have changed places, as "80 mg and 160 mg"; empty: none have."""
+    said = dict(_surrounded(claim))
+    stated: dict[Number, list[frozenset[str]]] = {}
+    for number, words in _surrounded(passage):
+        stated.setdefault(_known(number, said), []).append(words)
+    there = {number: words for number, words in said.items() if number in stated}
+
+    def shared(one: Number, other: Number) -> int:
+        """Words around the first in the claim that stand around the second in the passage."""
+        return max(len(there[one] & words) for words in stated[other])
+
+    for one, other in combinations(there, 2):
+        if one.unit != other.unit or one.value == other.value:
+            continue
+        kept = shared(one, one) + shared(other, other)
+        if shared(one, other) + shared(other, one) >= kept + _FURTHER:
+            return f"{one.text} and {other.text}"
+    return ""
+
+
+def _known(number: Number, said: dict[Number, frozenset[str]]) -> Number:
+    """The number as the claim writes it, where it is one of the claim's."""
+    return next((one for one in said if _equal(number, one)), number)
+
+
+def _surrounded(text: str) -> Iterator[tuple[Number, frozenset[str]]]:
+    """The measured numbers of a text, each with the words of its clause."""
+    for line in text.splitlines():
+        for sentence in split_sentences(line):
+            if _RESPECTIVELY.search(sentence):
+                continue
+            for clause in _CLAUSE.split(_ASIDE.sub("", sentence)):
+                for part in _BRACKETS.split(clause):
+                    measured = _measured(part)
+                    if len(measured) == 1:
+                        own = vocabulary(measured[0].text).every
+                        yield measured[0], frozenset(vocabulary(part).every - own)
 
 
 def _equal(one: Number, other: Number) -> bool:

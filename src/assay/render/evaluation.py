@@ -45,14 +45,19 @@ def result_tables(
     notes = tuple(dict.fromkeys(said))
     ranking = tuple(row for measure, row in rows.items() if measure in result.scores.columns)
     decisions = tuple(row for measure, row in rows.items() if measure in result.scores.decisions)
+    answered = any(one.was_to_answer for one in result.outcomes) or len(result.answers) > 1
     tables = []
-    if ranking or not decisions:
+    if ranking or not (decisions or answered):
         tables.append(replace(first, rows=ranking, title=title, notes=notes))
         title, notes = "is there an answer at all?", ()
     if decisions:
         tables.append(_decisions(result, decisions, title, notes))
-    if any(one.was_to_answer for one in result.outcomes) or len(result.answers) > 1:
-        tables.append(_answers(result))
+    if answered:
+        of_answers = _answers(result)
+        if not tables:
+            joined = (*notes, *of_answers.notes)
+            of_answers = replace(of_answers, title=f"{title}, answers", notes=joined)
+        tables.append(of_answers)
     if any(one.judged is not None for one in result.outcomes):
         tables += _answers_by_group(result)
     for groups, what in (
