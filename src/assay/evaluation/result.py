@@ -240,7 +240,7 @@ class EvaluationResult(Tabular):
         ):
             if ids:
                 said.append(some(ids, len(of), what))
-        said += filter(None, [self._repeated, self._cut_off, self._other_rule])
+        said += filter(None, [self._repeated, self._cut_off, self._other_rule, self._uncited])
         said += self.scores.summary.alarms()
         return [*said, *self._doubts, *self.test_set.cautions, *self.notes]
 
@@ -251,6 +251,17 @@ class EvaluationResult(Tabular):
             return None
         own, here = self.info.scoring.match, self.scoring.match
         return f"matched {MATCHED_BY[here]} here; the run itself is scored {MATCHED_BY[own]}"
+
+    @property
+    def _uncited(self) -> str | None:
+        """That a judged system names no sources at all, which may not be what it means."""
+        judged = [one for one in self.outcomes if one.judged is not None and one.judged.claims]
+        if not judged or any(one.answer and one.answer.citations for one in judged):
+            return None
+        return (
+            "no answer cites a passage, so that no claim is supported; where answers rest on "
+            "all that was retrieved, return those ids as citations"
+        )
 
     @property
     def _cut_off(self) -> str | None:
