@@ -404,7 +404,7 @@ def result_of(
     asked = parse_measures(usual if scoring.measures is None else scoring.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
-    if ranks_nothing(test_set):
+    if expects_nothing(test_set):
         scores = no_scores(name, scoring.sampling)
     else:
         scores = score_outcomes(
@@ -453,10 +453,10 @@ def result_of_run(
     return replace(result, info=info)
 
 
-def ranks_nothing(test_set: TestSet) -> bool:
-    """Whether no query names a document to find, and each says otherwise what is right."""
+def expects_nothing(test_set: TestSet) -> bool:
+    """Whether every query is one that has nothing to find."""
     return bool(test_set.queries) and all(
-        query.has_truth and not query.judged for query in test_set.queries
+        query.expect is not Expect.EVIDENCE for query in test_set.queries
     )
 
 
