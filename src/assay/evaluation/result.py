@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import islice
 from typing import Any
 
 from assay.evaluation.answers import (
@@ -242,7 +243,21 @@ class EvaluationResult(Tabular):
                 said.append(some(ids, len(of), what))
         said += filter(None, [self._repeated, self._cut_off, self._other_rule, self._uncited])
         said += self.scores.summary.alarms()
+        said += filter(None, [self._other_ids])
         return [*said, *self._doubts, *self.test_set.cautions, *self.notes]
+
+    @property
+    def _other_ids(self) -> str | None:
+        """How the ids of results and those of judgments look, where none of them meet."""
+        summary = self.scores.summary
+        if not summary.retrieved.any() or summary.relevant_retrieved.any():
+            return None
+        found = (one.results[0].chunk_id for one in self.outcomes if one.results)
+        judged = (one.relevant_docs[0].id for one in self.scope.queries if one.relevant_docs)
+        first, second = (
+            ", ".join([f"{one:.60}" for one in islice(ids, 3)]) for ids in (found, judged)
+        )
+        return f"results have ids such as {first}; judgments have ids such as {second}"
 
     @property
     def _other_rule(self) -> str | None:

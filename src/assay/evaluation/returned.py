@@ -45,17 +45,23 @@ from assay.model.answers import (
     Usage,
     read_answer,
 )
-from assay.model.document import Chunk, is_made_id
+from assay.model.document import OTHER_IDS, Chunk, is_made_id
 from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
 from assay.model.runs import REFUSED_IN_WORDS, QueryOutcome, RankedResult
 
 CHUNK_NAMES = ("chunk_id", "id", "segment_id", "node_id", "_id", "id_")
-ID_NAMES = (
-    *("chunk_id", "id", "doc_id", "segment_id", "document_id", "docno", "docid", "corpus_id"),
-    *("node_id", "_id", "id_", "pmid", "pmcid", "nct_id", "nct_number", "cord_uid"),
-    *("uid", "uuid", "key"),
+_OWN_FIRST = (
+    "chunk_id",
+    "id",
+    "doc_id",
+    "segment_id",
+    "document_id",
+    "docno",
+    "docid",
+    "corpus_id",
 )
+ID_NAMES = tuple(dict.fromkeys((*_OWN_FIRST, "node_id", "_id", "id_", *OTHER_IDS)))
 """In the order of preference; whatever is an id in a corpus is one here."""
 SCORE_NAMES = ("score", "similarity", "_score")
 QUERY_NAMES = ("query_id", "qid")
@@ -223,7 +229,13 @@ def opened(returned: Any) -> Any:
     ids = _field(returned, "ids")
     if isinstance(ids, list) and len(ids) == 1 and isinstance(ids[0], list):
         return _nested(returned, ids[0])
-    return returned
+    return _only_list(returned) if isinstance(returned, Mapping) else returned
+
+
+def _only_list(returned: Mapping[Any, Any]) -> Any:
+    """The only list of an answer such as ``{"items": [...], "total": 7}``; else the same."""
+    lists = [value for value in returned.values() if isinstance(value, list)]
+    return lists[0] if len(lists) == 1 and lists[0] and _has_id(lists[0][0]) else returned
 
 
 def require_whole(answer: Any) -> None:
@@ -369,6 +381,11 @@ def _items(query_id: str, listed: Any, id_field: str | None = None) -> Iterable[
     if is_frame(listed) or (isinstance(listed, Mapping) and _is_table(listed)):
         return _rows(query_id, columns_of(listed), id_field)
     if isinstance(listed, Mapping):
+        if any(isinstance(value, Mapping | list) for value in listed.values()):
+            names = ", ".join(map(str, listed))
+            _refuse(
+                query_id, f"the retriever returned a dict without a list of results ({names:.200})"
+            )
         return listed.items()  # {id: score}
     if is_series(listed):  # scores under their ids, or ids
         return tuple(listed.items() if is_labelled(listed) else listed.to_list())
@@ -376,7 +393,8 @@ def _items(query_id: str, listed: Any, id_field: str | None = None) -> Iterable[
         _refuse(query_id, "the retriever returned None; where nothing was found, return []")
     if isinstance(listed, Set):
         _refuse(query_id, "the retriever returned a set, which has no order")
-    if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
+    iterable = isinstance(listed, Iterable) and not hasattr(type(listed), "model_fields")
+    if isinstance(listed, (str, bytes)) or not iterable:  # a model of pydantic yields its fields
         _refuse(query_id, f"the retriever returned {type(listed).__name__}, not a list of results")
     results: Iterable[Any] = listed
     return results

@@ -306,7 +306,8 @@ def _instead(text: str, others: Mapping[str, str]) -> str:
 def _joined(plain: str, words: WordIndex) -> dict[str, str]:
     """Neighbours that no document has side by side, but written as one: flax seed, MLN 8237.
 
-    What only an id is made of is no word of the documents.
+    What only an id is made of is no word of the documents, and the stem of one word alone is no
+    joined word: "cixutumumab AEs" has that of cixutumumab.
     """
     parts = plain.split()
     pairs = {
@@ -318,7 +319,10 @@ def _joined(plain: str, words: WordIndex) -> dict[str, str]:
     return {
         pair: pair.replace(" ", "").lower()
         for pair, forms in pairs.items()
-        if any(known[form] and not words.identified(form, 1) for form in forms)
+        if any(
+            known[form] and form not in analyse(pair).terms and not words.identified(form, 1)
+            for form in forms
+        )
         and _is_apart(pair, words)
     }
 

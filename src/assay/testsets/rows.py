@@ -308,7 +308,13 @@ def _graded(
     grade = None if value in (None, "") else whole_grade(value)
     if value not in (None, "") and grade is None:
         message = f"the grade of {document} is {value!r:.40}, not a whole number"
-        _problem(draft, row, message, query, hint="round it: means of several people have no place")
+        _problem(
+            draft,
+            row,
+            message,
+            query,
+            hint="grades are whole numbers; round a mean of several people",
+        )
     elif grade is not None and column is not None and (ours := draft.graded(grade)) is None:
         message = f"the grade of {document} is {grade}"
         _problem(draft, row, message, query, hint=draft.grade_hint())

@@ -308,6 +308,12 @@ def test_a_drug_is_not_replaced_by_a_trade_name_with_the_stem_of_another_word(
             assert found.nothing_about == f"nothing here is about {query.split()[0]}"
 
 
+def test_an_abbreviation_is_not_joined_to_the_name_before_it(here: Workspace) -> None:
+    response = here.search("durvalumab AEs")  # which has the stem of durvalumab
+    assert (response.did_you_mean, response.searched_for) == ("", "")
+    assert "adverse_events" in {one["intent"] for one in response.intents}
+
+
 def test_words_are_not_joined_to_the_id_of_a_document(tmp_path: Path) -> None:
     rows = [
         Chunk("warfarin-inr:chunk_0", "warfarin-inr", "The INR target on warfarin is 2.5.", "INR"),
