@@ -118,7 +118,11 @@ def test_nothing_of_a_hostile_document_is_live_on_any_page(team: Team) -> None:
         "name": "s",
         "version": "1",
         "queries": [
-            {"query_id": "q1", "query_text": NASTY[:60], "relevant_docs": [{"doc_id": "bad-1"}]}
+            {
+                "query_id": "q1",
+                "query_text": NASTY.partition("\x1b")[0],
+                "relevant_docs": [{"doc_id": "bad-1"}],
+            }
         ],
     }
     made = team.ask("evaluate", "POST", "/v1/evaluate?evaluation_id=r1", json=sent)
