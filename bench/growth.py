@@ -4,8 +4,8 @@
 
 For each size a workspace is built from made-up passages (``growth_data.py``), without a model: the
 store, then the index. Both go on where they stopped if they are interrupted. Fresh processes then
-open it and search with two cores: plain, with a filter of a quarter and of a hundredth, with ten more
-live segments, and after a tenth was deleted. Exponents are fitted over the sizes: 1 is linear.
+open it and search with two cores: plain, with a filter of a quarter and of a hundredth, with ten
+more live segments, and after a tenth was deleted. Exponents are fitted over the sizes.
 """
 
 from __future__ import annotations

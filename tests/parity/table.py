@@ -48,6 +48,7 @@ TABLE = (
     row("configurations.save_configuration", "", "/search/configuration/{name}", "/ui/save-configuration", why_not="made where one searches; assay eval ab reads the file"),
 
     row("corpus.ingest", "ingest", "POST /v1/files", test="test_corpus.py::test_a_file_is_read_as_a_request_is", why_not=FILES),
+    row("vectors.encode_corpus", "encode", why_not=FILES),
     row("corpus.add", "", "POST /v1/documents", "/ui/documents/add", server=True, test="test_corpus.py::test_documents_come_in_and_go"),
     row("corpus.list_documents", "corpus list", "GET /v1/documents", "/documents", "/ui/documents", server=True, test="test_corpus.py::test_a_page_of_documents"),
     row("corpus.document", "corpus show", "GET /v1/documents/{doc_id:path}", "/documents/{doc_id:path}", server=True, test="test_corpus.py::test_a_document"),
