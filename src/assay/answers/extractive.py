@@ -160,8 +160,9 @@ class ExtractiveAnswerer:
         chosen = _chosen(asked, best, rows, self.most)
         if not chosen:
             return _refused(f"the results have no sentence that says {asked.what}")
-        ranks = list(dict.fromkeys(candidate.rank for candidate in chosen))
-        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in _read_on(asked, chosen)]
+        quoted = [*_read_on(asked, chosen, best)]
+        ranks = list(dict.fromkeys(rank for _, rank in quoted))
+        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in quoted]
         return Answer(" ".join(marked), tuple(best[at].passage.chunk.chunk_id for at in ranks))
 
 
@@ -577,21 +578,39 @@ def _greedy(
     return chosen
 
 
-def _read_on(asked: _Asked, chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
+def _read_on(
+    asked: _Asked, chosen: Sequence[_Candidate], supports: Sequence[Support]
+) -> Iterator[tuple[str, int]]:
     """What is quoted, with ranks: a row after the names of its columns, a sentence and the next.
 
-    A criterion comes after its heading, and alone: the next may be of the other kind.
+    A criterion comes after its heading, and alone: the next may be of the other kind. An item of a
+    list comes after the words that lead to it, which another passage may have.
     """
     said: set[tuple[str, int]] = set()
+    led = ""
     for one in chosen:
         sentence = one.sentence
-        before = sentence.announced if asked.sides else sentence.lead
+        before = sentence.announced if asked.sides else ""
+        if sentence.lead and not asked.sides and sentence.lead != led:
+            yield sentence.lead, _rank_of(sentence.lead, one.rank, supports)
+        led = sentence.lead
         after = "" if asked.sides or _goes_on_to_another(asked, sentence) else sentence.following
         for text in (before, sentence.columns, sentence.arm, sentence.text, after):
             is_own = sentence.arm and text != sentence.columns  # two arms may have the same value
             if text and (is_own or (text, one.rank) not in said):
                 said.add((text, one.rank))
                 yield text, one.rank
+
+
+def _rank_of(text: str, rank: int, supports: Sequence[Support]) -> int:
+    """The rank of a passage that has a text: this one, or another one of its document."""
+    own = supports[rank].passage.chunk
+    others = (
+        at
+        for at, one in enumerate(supports)
+        if one.passage.chunk.doc_id == own.doc_id and text in one.passage.chunk.text
+    )
+    return rank if text in own.text else next(others, rank)
 
 
 def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:

@@ -241,7 +241,7 @@ class EvaluationResult(Tabular):
         ):
             if ids:
                 said.append(some(ids, len(of), what))
-        said += filter(None, [self._repeated, self._cut_off, self._other_rule])
+        said += filter(None, [self._repeated, self._cut_off, self._other_rule, self._uncited])
         said += self.scores.summary.alarms()
         said += filter(None, [self._other_ids])
         return [*said, *self._doubts, *self.test_set.cautions, *self.notes]
@@ -266,6 +266,17 @@ class EvaluationResult(Tabular):
             return None
         own, here = self.info.scoring.match, self.scoring.match
         return f"matched {MATCHED_BY[here]} here; the run itself is scored {MATCHED_BY[own]}"
+
+    @property
+    def _uncited(self) -> str | None:
+        """That a judged system names no sources at all, which may not be what it means."""
+        judged = [one for one in self.outcomes if one.judged is not None and one.judged.claims]
+        if not judged or any(one.answer and one.answer.citations for one in judged):
+            return None
+        return (
+            "no answer cites a passage, so that no claim is supported; where answers rest on "
+            "all that was retrieved, return those ids as citations"
+        )
 
     @property
     def _cut_off(self) -> str | None:
@@ -408,7 +419,7 @@ def result_of(
     asked = parse_measures(usual if scoring.measures is None else scoring.measures)
     of_answers = [m for m in asked if m.definition.family is Family.ANSWER]
     of_runs = [m for m in asked if m.definition.family is not Family.ANSWER]
-    if ranks_nothing(test_set):
+    if expects_nothing(test_set):
         scores = no_scores(name, scoring.sampling)
     else:
         scores = score_outcomes(
@@ -457,10 +468,10 @@ def result_of_run(
     return replace(result, info=info)
 
 
-def ranks_nothing(test_set: TestSet) -> bool:
-    """Whether no query names a document to find, and each says otherwise what is right."""
+def expects_nothing(test_set: TestSet) -> bool:
+    """Whether every query is one that has nothing to find."""
     return bool(test_set.queries) and all(
-        query.has_truth and not query.judged for query in test_set.queries
+        query.expect is not Expect.EVIDENCE for query in test_set.queries
     )
 
 

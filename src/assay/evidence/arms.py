@@ -1,7 +1,7 @@
 """Does a number belong to the same arm of a trial in two texts?
 
-A text is cut into clauses, each with its numbers and the arms that it names: drugs, and words such
-as placebo. "14.0% on A and 6.6% on B" gives 14.0 to A and 6.6 to B; "14.0% and 6.6% on A and B,
+A text is cut into clauses, each with its numbers and the arms that it names: drugs, other names that
+are written as such, and words such as placebo. "14.0% on A and 6.6% on B" gives 14.0 to A and 6.6 to B; "14.0% and 6.6% on A and B,
 respectively" gives them in order. Where a clause names no arm, or the same number stands with both,
 nothing is known.
 
@@ -30,14 +30,16 @@ _CLAUSE = re.compile(
 _BRACKETS = re.compile(r"(?<=\))")  # what they hold belongs to the words before them
 _ASIDE = re.compile(r"\((?:[^()\s]+\s+){3,}[^()]*\)")
 _FURTHER = 2  # words more that have to speak for the other place
+_NAME = re.compile(r"(?<=[a-z,%(] )[A-Z][a-z]{4,}\b|(?<=[a-z,%(] )[A-Z]{5,}\b")
 _RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
 
 
 def misplaced(claim: str, passage: str) -> str:
     """The first number of a claim that a passage has only for another arm; empty: none."""
-    stated = list(_placed(passage))
+    names = _names(claim) | _names(passage)
+    stated = list(_placed(passage, names))
     known = {arm for _, arms in stated for arm in arms}
-    for number, arms in _placed(claim):
+    for number, arms in _placed(claim, names):
         same = [found for one, found in stated if _equal(one, number)]
         if same and arms <= known and not any(arms & found for found in same):
             return number.text
@@ -88,21 +90,31 @@ def _equal(one: Number, other: Number) -> bool:
     return one.value == other.value and one.unit in ("", other.unit)
 
 
-def _placed(text: str) -> Iterator[tuple[Number, frozenset[str]]]:
+def _names(text: str) -> frozenset[str]:
+    """Words with a capital letter within a sentence of small ones: names of drugs and trials."""
+    return frozenset(
+        folded(word)
+        for line in text.splitlines()
+        for sentence in split_sentences(line)
+        for word in _NAME.findall(sentence)
+    )
+
+
+def _placed(text: str, names: frozenset[str]) -> Iterator[tuple[Number, frozenset[str]]]:
     """The numbers of a text whose arms are known, with the names of these."""
     for line in text.splitlines():
         for sentence in split_sentences(line):
-            yield from _in_sentence(sentence)
+            yield from _in_sentence(sentence, names)
 
 
-def _in_sentence(sentence: str) -> Iterator[tuple[Number, frozenset[str]]]:
+def _in_sentence(sentence: str, names: frozenset[str]) -> Iterator[tuple[Number, frozenset[str]]]:
     if _RESPECTIVELY.search(sentence):
-        said, arms = _measured(sentence), _arms(sentence)
+        said, arms = _measured(sentence), _arms(sentence, names)
         if len(said) == len(arms):
             yield from ((number, frozenset({arm})) for number, arm in zip(said, arms, strict=True))
         return
     for clause in _CLAUSE.split(sentence):
-        if found := frozenset(_arms(clause)):
+        if found := frozenset(_arms(clause, names)):
             yield from ((number, found) for number in _measured(clause))
 
 
@@ -111,7 +123,7 @@ def _measured(text: str) -> list[Number]:
     return [one for one in numbers(text) if one.unit or one.value != int(one.value)]
 
 
-def _arms(text: str) -> list[str]:
+def _arms(text: str, names: frozenset[str]) -> list[str]:
     """The arms that a text names, each once, in order; a drug under one of its names."""
     found: dict[str, None] = {}
     for word in written_words(text):
@@ -120,4 +132,6 @@ def _arms(text: str) -> list[str]:
             found["placebo" if name == "placebo" else "control"] = None
         elif is_drug(word):
             found[min(map(folded, (word, *other_names(word))))] = None
+        elif name in names:
+            found[name] = None
     return list(found)

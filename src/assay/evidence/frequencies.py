@@ -33,7 +33,9 @@ _BARE = re.compile(r"(?<![\w-])(?P<span>hour|dai|week|month|year)ly\b(?!\s+(?:do
 _LATIN = {"qd": 1, "bid": 2, "tid": 3, "qid": 4}
 _SHORT = re.compile(r"(?<![\w.])(?P<name>[qbt]\.?i?\.?d)\.?(?![\w])", re.IGNORECASE)
 _Q = re.compile(r"\bq(?P<count>\d{1,2})(?P<span>[hdw])\b", re.IGNORECASE)
-_AMOUNT = re.compile(r"\d\s*[^\W\d_]{1,5}(?:/kg)?\s*(?:/|\s(?:a|per|each)\s)\s*(?P<span>day|week)\b")
+_AMOUNT = re.compile(
+    r"\d\s*[^\W\d_]{1,5}(?:/kg)?\s*(?:/|\s(?:a|per|each)\s)\s*(?P<span>day|week)\b"
+)
 
 
 def frequencies(text: str) -> dict[Fraction, str]:

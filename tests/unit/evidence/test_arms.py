@@ -40,6 +40,13 @@ def test_what_the_passage_says_or_leaves_open(claim: str) -> None:
     assert misplaced(claim, PASSAGE) == ""
 
 
+def test_names_that_no_list_has() -> None:
+    passage = "It was reported in 14.0% of patients on Nephrava and in 6.6% on placebo."
+    assert misplaced("It was reported in 6.6% of patients on Nephrava.", passage) == "6.6%"
+    assert misplaced("It was reported in 14.0% of patients on Nephrava.", passage) == ""
+    assert misplaced("Of patients on Nephrava 14.0% had it, and 6.6% on placebo.", passage) == ""
+
+
 def test_one_number_of_both_arms_is_right_for_either() -> None:
     passage = "Nausea was seen in 5% on aspirin and 5% on placebo; death in 1% on aspirin."
     assert misplaced("5% on aspirin had nausea.", passage) == ""

@@ -129,9 +129,7 @@ async def decide(name: str, request: Request, service: ServiceOf, caller: Evalua
         if fields.get("undo"):
             undone = desk.undecide(person, key if fields["undo"] == "this" else None)
             message = "There is nothing to undo." if undone is None else "Taken back: decide again."
-            return _dispute(
-                service, name, person, caller, undone.key if undone else None, message
-            )
+            return _dispute(service, name, person, caller, undone.key if undone else None, message)
         desk.decide(person, key or ("", ""), _grade(fields), fields.get("comment", "").strip())
         return _dispute(service, name, person, caller)
 
@@ -240,7 +238,7 @@ def refuse_annotator(desk: Desk, caller: Caller) -> None:
         desk.refuse_judge(caller.who)
     except UsageError as refused:
         raise ProblemError(
-            403, "forbidden", str(refused), hint="ask the person who runs the round"
+            403, "forbidden", refused.public_message, hint="ask the person who runs the round"
         ) from None
 
 
