@@ -8,7 +8,8 @@ and Chroma are read as they come. A response may say what it cost (``cost``, ``t
 A system that also answers returns its ``answer`` beside the results or ``passages``: a text, whose
 ``[1]`` is the first of them unless ``citations`` name them, or ``{text, citations, grounded,
 refusal_reason}``. One that cites nothing and only says that there is no answer is a refusal, unless
-``grounded`` is true. The ``text`` of each passage is what numbers and claims are held against.
+``grounded`` is true. The ``text`` of each passage is what numbers and claims are held against;
+passages that are texts without ids, as in rows of ragas and DeepEval, go by a digest of the text.
 
 The order that the engine gave is the ranking: its rank where results have one, else the place in
 the list. Scores do not move anything, since they may be distances; where they contradict the order,
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from assay import limits
+from assay.digests import digest_of
 from assay.errors import InputError, UnreachableError
 from assay.evidence.claims import citing
 from assay.evidence.numbers import check_numbers
@@ -64,8 +66,12 @@ ID_NAMES = tuple(dict.fromkeys((*_OWN_FIRST, "node_id", "_id", "id_", *OTHER_IDS
 SCORE_NAMES = ("score", "similarity", "_score")
 QUERY_NAMES = ("query_id", "qid")
 TEXT_NAMES = ("text", "page_content", "content", "contents", "passage", "chunk_text")
-LIST_NAMES = ("results", "passages", "contexts", "context", "documents", "sources")
+LIST_NAMES = (
+    *("results", "passages", "contexts", "context", "documents", "sources"),
+    *("retrieved_contexts", "retrieval_context"),
+)
 """Where a response keeps its results; all but the first only beside an answer."""
+ANSWER_TEXTS = ("response", "actual_output")  # of rows of ragas and DeepEval
 DOCUMENT_NAMES = ("doc_id", "document_id", "ref_doc_id")
 INNER = ("metadata", "meta", "payload", "_source")
 """Where objects of other libraries keep the ids of their owner, also one within the other."""
@@ -95,6 +101,8 @@ def as_outcome(
         return QueryOutcome(query_id, results=results, warnings=warnings)
     rank_by = rank_by or _rank_by(query_id, _field(returned, "rank_by"))
     listed = opened(_listed(returned))
+    if _answers(returned):
+        listed = _identified(listed)
     results, warnings = _ranked(query_id, listed, rank_by, made)
     outcome = QueryOutcome(
         query_id,
@@ -117,9 +125,25 @@ def _listed(returned: Any) -> Any:
 
 def _answers(returned: Any) -> bool:
     """Whether a response brings an answer; an empty one is a refusal."""
-    if isinstance(returned, Mapping):
-        return "answer" in returned
-    return _field(returned, "answer") is not None
+    if isinstance(returned, Mapping) and "answer" in returned:
+        return True
+    return _said(returned) is not None
+
+
+def _said(returned: Any) -> Any:
+    """The answer of a response; under a name of another library only if it is a text."""
+    if (found := _field(returned, "answer")) is not None or _field(returned, "results") is not None:
+        return found
+    texts = (_field(returned, name) for name in ANSWER_TEXTS)
+    return next((text for text in texts if isinstance(text, str)), None)
+
+
+def _identified(listed: Any) -> Any:
+    """The passages beside an answer; where they are texts, each with an id made of its text."""
+    texts = isinstance(listed, (list, tuple)) and all(isinstance(one, str) for one in listed)
+    if not texts or not any(len(one.split()) > 1 for one in listed):
+        return listed
+    return [{"id": digest_of(one).replace(":", "-"), "text": one} for one in listed]
 
 
 def _answered(outcome: QueryOutcome, returned: Any, texts: Mapping[str, str]) -> QueryOutcome:
@@ -150,13 +174,13 @@ def checked_numbers(
 
 def _insists(returned: Any) -> bool:
     """Whether a system says itself that its answer is no refusal."""
-    said = _field(returned, "answer")
+    said = _said(returned)
     inside = isinstance(said, Mapping) and said.get("grounded") is True
     return inside or isinstance(said, Answer) or _field(returned, "grounded") is True
 
 
 def _answer(outcome: QueryOutcome, returned: Any) -> Answer:
-    said, reason = _field(returned, "answer"), _field(returned, "refusal_reason")
+    said, reason = _said(returned), _field(returned, "refusal_reason")
     if said is not None and not isinstance(said, str | Mapping | Answer):
         said = _named(said, ("content", "text", "response"), inner=False)  # a message
     if said is None or (isinstance(said, str) and not said.strip()):
@@ -251,10 +275,10 @@ def renamed(returned: Any, id_field: str | None, doc_field: str | None) -> Any:
     results = [_with_ids(one, id_field, doc_field) for one in _items("", listed, id_field)]
     if not response:
         return results
-    said = ("answer", "citations", "grounded", "refusal_reason") if _answers(returned) else ()
-    kept = ("rank_by", "degraded", "component_errors", "warnings", "timings_ms", *said)
+    beside = ("citations", "grounded", "refusal_reason") if _answers(returned) else ()
+    kept = ("rank_by", "degraded", "component_errors", "warnings", "timings_ms", *beside)
     told = {name: _field(returned, name) for name in (*kept, *USAGE_NAMES, *COST_NAMES, "tokens")}
-    return {"results": results, **told}
+    return {"results": results, **told, **({"answer": _said(returned)} if beside else {})}
 
 
 def _with_ids(one: Any, id_field: str | None, doc_field: str | None) -> dict[str, Any]:

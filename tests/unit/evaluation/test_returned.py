@@ -501,3 +501,27 @@ def test_a_refusal_in_words_is_counted_and_noted() -> None:
     values = {str(measure): value.value for measure, value in found.answers.items()}
     assert values["RefusalCorrectness"] == 1.0
     assert any("refused in words" in one for one in found.warnings())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"answer": "It is 5 mg [1].", "contexts": ["The dose is 5 mg.", "Take it with food."]},
+        {"response": "It is 5 mg [1].", "retrieved_contexts": ["The dose is 5 mg.", "With food."]},
+        {"actual_output": "It is 5 mg [1].", "retrieval_context": ["The dose is 5 mg.", "x y"]},
+    ],
+)
+def test_texts_beside_an_answer_are_passages(row: dict[str, Any]) -> None:
+    outcome = as_outcome("q1", row)
+    assert outcome.answer is not None
+    (cited,) = outcome.answer.citations
+    assert outcome.passages[cited] == "The dose is 5 mg."
+    assert outcome.results[0].chunk_id == cited  # the same text has the same id in every run
+    assert outcome.numbers is not None
+    assert not outcome.numbers.unsupported
+    assert as_outcome("q1", {"answer": "It is so.", "contexts": ["d1", "d2"]}).passages == {}
+
+
+def test_a_response_of_a_search_engine_is_no_answer() -> None:
+    outcome = as_outcome("q1", {"results": ["d1"], "response": "fine"})
+    assert outcome.answer is None
