@@ -119,6 +119,17 @@ def test_a_part_of_a_page_is_only_that_part(reading: TestClient) -> None:
     assert "<html" not in refused.text
 
 
+def test_only_another_question_is_a_page_to_go_back_to(reading: TestClient) -> None:
+    def told(path: str, shown: str) -> set[str]:
+        there = {"hx-request": "true", "hx-current-url": f"http://localhost{shown}"}
+        names = reading.get(path, headers=there).headers.keys()
+        return {"hx-push-url", "hx-replace-url"} & set(names)
+
+    assert told("/search?q=headache&rrf_k=7", "/search?q=headache") == {"hx-replace-url"}
+    assert told("/search?q=insulin&rrf_k=7", "/search?q=headache&rrf_k=7") == {"hx-push-url"}
+    assert told("/search?q=headache", "/search") == {"hx-push-url"}
+
+
 @pytest.mark.slow
 @pytest.mark.req("R15")
 def test_commands_to_copy_ask_for_the_same(reading: TestClient) -> None:
