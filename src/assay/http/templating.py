@@ -16,6 +16,7 @@ from jinja2 import (
 )
 from markupsafe import Markup, escape
 
+from assay.render.escape import visible_on_page
 from assay.render.pages import FILTERS
 
 _CODE = re.compile(r"(`{1,2})([^`]+)\1")
@@ -74,6 +75,7 @@ def environment() -> Environment:
         ),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
+        finalize=visible_on_page,
         trim_blocks=True,
         lstrip_blocks=True,
     )

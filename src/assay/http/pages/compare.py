@@ -203,8 +203,8 @@ def _ticked(service: Service, runs: Sequence[str]) -> Response:
             f"{counted(len(runs), 'run', 'was')} ticked",
             hint=f"go back to the list of runs and tick two or more, at most {MOST_SIDE_BY_SIDE}",
         )
-    found = sorted(map(service.workspace.runs.run, runs), key=lambda one: one.created_at)
-    ids = [info.run_id for info in found]
+    found = map(service.workspace.runs.run, runs)
+    ids = [info.run_id for info in sorted(found, key=lambda one: (one.created_at, one.run_id))]
     if len(ids) > 2:
         return RedirectResponse(address("/compare/several", [("run", one) for one in ids]), 303)
     return RedirectResponse(address("/compare", {"a": ids[0], "b": ids[1]}), 303)

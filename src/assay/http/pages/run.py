@@ -15,7 +15,7 @@ from fastapi import Request
 from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
-from assay.app import runs
+from assay.app import cost, runs
 from assay.app.held_out import hidden_in, masked_fates
 from assay.app.prometheus import Gauges, destinations, publish_now
 from assay.app.runs import QueryScores
@@ -144,7 +144,9 @@ async def queries_part(ref: str, request: Request, service: ServiceOf, caller: R
         found = cached(
             service,
             ("scored", run_version(service, info)),
-            lambda: runs.query_scores(service.workspace, info.run_id),
+            lambda: service.compute(
+                cost.scored(service.workspace, info.run_id), runs.query_scores, info.run_id
+            ),
         )
         mask = masking(request, service, caller, found.held_out, info)
         queries = mask.masked(found.queries)
@@ -224,7 +226,9 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
         view = cached(
             service,
             ("stages", run_version(service, info)),
-            lambda: runs.stages(service.workspace, info.run_id),
+            lambda: service.compute(
+                cost.scored(service.workspace, info.run_id, stages=True), runs.stages, info.run_id
+            ),
         )
         if view is None or view.result is None or view.fates is None:
             return {"info": info, "found": None, "why": NO_LISTS}

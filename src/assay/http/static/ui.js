@@ -118,12 +118,15 @@ function move(step) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const field = event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select");
-  if (event.key === "Escape" && field) { field.blur(); return; }
+  const leaves = event.key === "Escape" || (event.key === "Enter" && field?.matches("[data-key-comment]"));
+  if (leaves && field) { event.preventDefault(); field.blur(); return; }
   if (field || $("dialog[open]")) return;
   if (waiting && TARGETS[event.key]) { event.preventDefault(); location.href = TARGETS[event.key]; return; }
   waiting = event.key === "g";
   const judged = $(`[data-key="${CSS.escape(event.key)}"]`);
   if (judged) { event.preventDefault(); judged.click(); return; }
+  const comment = event.key === "c" && $("[data-key-comment]");
+  if (comment) { event.preventDefault(); comment.focus(); return; }
   if (event.key === "/") {
     const search = $("[data-key-search]");
     if (search) { event.preventDefault(); search.focus(); search.select(); }
