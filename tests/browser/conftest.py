@@ -156,9 +156,12 @@ def look(browser: Browser, site: str) -> Iterator[Callable[..., Looked]]:
     """Open a window of some width and theme; afterwards nothing may have been complained about."""
     opened: list[tuple[Any, Looked]] = []
 
-    def make(width: int = 1280, theme: Any = "light") -> Looked:
+    def make(width: int = 1280, theme: Any = "light", zone: str = "UTC") -> Looked:
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+            viewport={"width": width, "height": 900},
+            color_scheme=theme,
+            reduced_motion="reduce",
+            timezone_id=zone,
         )
         page = context.new_page()
         page.set_default_timeout(20_000)
