@@ -126,6 +126,12 @@ class _Passages:
             for row, (text, group) in enumerate(zip(texts, self._data.groups, strict=True))
         ]
 
+    def count_since(self, seq: int, until: int) -> int:
+        return self._data.spec.passages
+
+    def change_within(self, seq: int, until: int, many: int) -> int:
+        return until
+
     def removed_since(self, seq: int, until: int) -> list[int]:
         return []
 

@@ -19,6 +19,7 @@ from assay.app import index as indexes
 from assay.app.engine import Progress, lacking_models, made_by, silent, words_only
 from assay.app.layout import Layout
 from assay.app.rows import document_ids, document_rows
+from assay.app.vectors import take_vectors
 from assay.durable import write_atomically
 from assay.errors import (
     AssayError,
@@ -29,6 +30,7 @@ from assay.errors import (
     UsageError,
 )
 from assay.model.document import DocumentRow, StoredDocument
+from assay.plural import counted
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -170,6 +172,7 @@ def ingest(
     id_field: str = "",
     text_field: Sequence[str] = (),
     title_field: str = "",
+    vectors: Sequence[str | Path] = (),
     index: bool = True,
     progress: Progress = silent,
     note: Callable[[str], None] = lambda text: None,
@@ -180,7 +183,8 @@ def ingest(
     With ``keep_going``, a file or document that cannot be read is passed over and counted. With
     ``strict``, a file that would be left out is an error. What the corpus itself lists as deleted
     (updates of MEDLINE) is deleted. ``id_field``, ``text_field`` and ``title_field`` name fields of
-    rows (JSON, CSV). ``note`` is called with what was left out or read differently; ``stopped``,
+    rows (JSON, CSV). ``vectors`` are files that ``assay encode`` wrote: their texts are not encoded
+    again. ``note`` is called with what was left out or read differently; ``stopped``,
     where it ends half-way, with the number of documents that are stored and not indexed.
     """
     extras.require("lxml", "nh3", "Stemmer")
@@ -193,6 +197,11 @@ def ingest(
         workspace.open_encoders()
         if lacking := lacking_models(workspace, made_by(workspace)):
             note(f"indexed {words_only(lacking)}")
+    for source in vectors:
+        taken = take_vectors(workspace, source, progress)
+        note(f"{counted(taken.vectors, 'vector')} taken from {source}")
+        if taken.damaged:
+            note(f"{counted(taken.damaged, 'vector')} in {source} damaged: encoded here instead")
     problems: list[str] = []
     withdrawn: list[str] = []
     left_out: list[str] = []

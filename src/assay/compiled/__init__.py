@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 LIBRARY = Path(__file__).with_name("_kernels.so")
-FORM = 6  # of kernels.c: another one was compiled from another source
+FORM = 7  # of kernels.c: another one was compiled from another source
 
 _WHOLE, _REAL, _PLACE = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
+_WIDE = ctypes.c_double
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "assay_cut": (_WHOLE, [ctypes.c_char_p, _WHOLE, _WHOLE, _WHOLE, *[_PLACE] * 4]),
     "assay_cut_qrels": (_WHOLE, [ctypes.c_char_p, *[_WHOLE] * 6, *[_PLACE] * 4]),
@@ -40,6 +41,22 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         [_PLACE, _WHOLE, ctypes.c_char_p, _PLACE, _WHOLE, _PLACE],
     ),
     "assay_best_by_terms": (
+        _WHOLE,
+        [_PLACE, _WHOLE, *[_PLACE] * 3, _WHOLE, _PLACE, _WHOLE, *[_PLACE] * 4, _WHOLE],
+    ),
+    "assay_multiply_bytes": (None, [_PLACE, _WHOLE, _WHOLE, _PLACE, _WIDE, _WIDE, *[_PLACE] * 2]),
+    "assay_read_rows": (
+        ctypes.c_int32,
+        [ctypes.c_int32, _WHOLE, _WHOLE, _PLACE, _WHOLE, _PLACE],
+    ),
+    "assay_walk": (
+        _WHOLE,
+        [
+            *[_PLACE, _WHOLE, _WHOLE, _PLACE, _PLACE, _WHOLE, _PLACE, _WHOLE],
+            *[_PLACE, _PLACE, _WHOLE, _PLACE, _PLACE],
+        ],
+    ),
+    "assay_best_by_impacts": (
         _WHOLE,
         [_PLACE, _WHOLE, *[_PLACE] * 3, _WHOLE, _PLACE, _WHOLE, *[_PLACE] * 4, _WHOLE],
     ),

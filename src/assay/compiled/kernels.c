@@ -4,16 +4,19 @@
    sizes is written. A text ends with at least sixteen zero bytes that do not count, so that eight
    bytes may be read from any of its places, and no loop runs past them. */
 
+#define _POSIX_C_SOURCE 200809L /* pread */
+
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #if FLT_EVAL_METHOD != 0
 #error "numbers would be rounded twice here; without this library they are not"
 #endif
 
-#define FORM 6         /* raised with every change of a signature or of what it means */
+#define FORM 7         /* raised with every change of a signature or of what it means */
 #define COLUMNS 6
 #define SPREAD UINT64_C(0x9E3779B97F4A7C15)
 #define EXACT (UINT64_C(1) << 53)
@@ -24,8 +27,19 @@
 #define CROWDED 64     /* looks for one hash: more of them are no accident */
 #define CHUNK 64       /* scores that are compared at once */
 #define SHORT 8        /* rows that are sorted by moving them one by one */
+#define LINE 64        /* bytes that come into the cache at once */
+#define AHEAD 16       /* rows that are fetched before they are needed */
+#define FRESH 256      /* rows that a walk looks at in one step */
+#define SPARSE 4       /* fewer neighbours than one in so many pass a filter: look at theirs */
 #define MOST_DIGITS 9  /* of a grade */
 #define EACH UINT64_C(0x0101010101010101)
+
+/* Compiled once more for newer processors, where the system chooses between such versions. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define WIDER __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define WIDER
+#endif
 
 enum { QUERY, ITERATION, DOC, RANK, SCORE, TAG };
 enum { NONE = -1, CROWD = -2 };
@@ -598,6 +612,201 @@ int64_t assay_best_by_terms(const Postings *blocks, int64_t size, const int32_t 
         if (mask)
             for (int64_t row = 0; row < block->size; row++)
                 scores[row] = mask[row] ? scores[row] : 0;
+        if (add_best(&best, scores, block->size, first)) return -1;
+        first += block->size;
+    }
+    thin_out(&best);
+    return best.found;
+}
+
+/* The product of one-byte numbers with a query in whole numbers; the sum has to fit 31 bits. */
+static inline __attribute__((always_inline)) int32_t product(const int8_t *row,
+                                                             const int16_t *query, int64_t width) {
+    int32_t sum = 0;
+    for (int64_t at = 0; at < width; at++) {
+        int16_t number = row[at];
+        sum += (int32_t)number * (int32_t)query[at];
+    }
+    return sum;
+}
+
+/* Have a row fetched into the cache before it is needed. */
+static inline void fetch(const int8_t *row, int64_t width) {
+    for (int64_t at = 0; at < width; at += LINE) __builtin_prefetch(row + at);
+}
+
+/* The products of rows of one-byte numbers with a query, each times the scale, plus the base. With a
+   mask, rows whose mask is zero get the least score there is. */
+WIDER
+void assay_multiply_bytes(const int8_t *rows, int64_t count, int64_t width, const int16_t *query,
+                          double scale, double base, const uint8_t *mask, float *scores) {
+    for (int64_t row = 0; row < count; row++) {
+        int64_t later = row + AHEAD;
+        if (mask && later < count && mask[later]) fetch(rows + later * width, width);
+        scores[row] = mask && !mask[row]
+            ? -INFINITY
+            : (float)(base + scale * product(rows + row * width, query, width));
+    }
+}
+
+/* Rows of a file, each ``width`` bytes long, the first of which begins at ``offset``. 1 where they
+   cannot be read. */
+int32_t assay_read_rows(int32_t file, int64_t offset, int64_t width, const int64_t *rows,
+                        int64_t count, uint8_t *into) {
+    for (int64_t at = 0; at < count; at++) {
+        uint8_t *place = into + at * width;
+        for (int64_t done = 0; done < width;) {
+            ssize_t got = pread(file, place + done, (size_t)(width - done),
+                                (off_t)(offset + rows[at] * width + done));
+            if (got <= 0) return 1;
+            done += got;
+        }
+    }
+    return 0;
+}
+
+/* A row that a walk has met. */
+typedef struct {
+    int32_t score, row; /* ~row once its neighbours were looked at */
+} Met;
+
+/* Keep a row if it is among the best so far, which stand in descending order. The place where it
+   stands then, or ``room`` if it is not kept. */
+static int64_t keep(Met *met, int64_t *size, int64_t room, int32_t score, int32_t row) {
+    if (*size == room) {
+        if (score <= met[room - 1].score) return room;
+        --*size;
+    }
+    int64_t low = 0, high = *size;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (met[middle].score >= score) low = middle + 1;
+        else high = middle;
+    }
+    memmove(met + low + 1, met + low, (size_t)(*size - low) * sizeof *met);
+    met[low].score = score;
+    met[low].row = row;
+    ++*size;
+    return low;
+}
+
+/* Whether a row is seen for the first time. */
+static inline int is_new(uint64_t *seen, int32_t row) {
+    uint64_t bit = UINT64_C(1) << (row & 63), before = seen[row >> 6];
+    seen[row >> 6] = before | bit;
+    return !(before & bit);
+}
+
+/* The rows of a graph that are nearest to a query, as far as a walk along its links finds them.
+
+   Row r has ``degree`` links, from links[r * degree] on; -1 ends them. The walk begins at the
+   entries and keeps the ``room`` best rows that it met. With a mask it only meets rows whose mask
+   is not zero; where few neighbours are such, it looks at theirs. ``seen`` has a zero bit for each
+   row. The number of rows, best first, or -1 where a link leads outside. */
+WIDER
+int64_t assay_walk(const int8_t *codes, int64_t rows, int64_t width, const int16_t *query,
+                   const int32_t *links, int64_t degree, const int32_t *entries, int64_t begin,
+                   const uint8_t *mask, Met *met, int64_t room, uint64_t *seen, int64_t *found) {
+    int64_t size = 0, next = 0;
+    int32_t near[FRESH];
+    for (int64_t at = 0; at < begin; at++) {
+        int32_t row = entries[at];
+        if (row < 0 || row >= rows) return -1;
+        if (is_new(seen, row))
+            keep(met, &size, room, product(codes + row * width, query, width), row);
+    }
+    while (next < size) {
+        if (met[next].row < 0) {
+            next++;
+            continue;
+        }
+        int64_t from = met[next].row, fresh = 0, passing = 0;
+        const int32_t *first = links + from * degree, *end = first + degree;
+        met[next].row = ~met[next].row;
+        for (const int32_t *to = first; to < end && *to >= 0; to++) {
+            if (*to >= rows) return -1;
+            if (mask && !mask[*to]) continue;
+            passing++;
+            if (fresh < FRESH && is_new(seen, *to)) {
+                fetch(codes + *to * width, width);
+                near[fresh++] = *to;
+            }
+        }
+        if (mask && passing * SPARSE < degree)
+            for (const int32_t *over = first; over < end && *over >= 0; over++) {
+                if (mask[*over]) continue;
+                const int32_t *to = links + *over * degree, *last = to + degree;
+                for (; to < last && *to >= 0; to++) {
+                    if (*to >= rows) return -1;
+                    if (fresh < FRESH && mask[*to] && is_new(seen, *to)) {
+                        fetch(codes + *to * width, width);
+                        near[fresh++] = *to;
+                    }
+                }
+            }
+        for (int64_t at = 0; at < fresh; at++) {
+            int32_t score = product(codes + near[at] * width, query, width);
+            int64_t here = keep(met, &size, room, score, near[at]);
+            if (here < next) next = here;
+        }
+    }
+    for (int64_t at = 0; at < size; at++) found[at] = met[at].row < 0 ? ~met[at].row : met[at].row;
+    return size;
+}
+
+/* The weighted terms of a block of rows. A frequent term has pairs of bytes: how far its row is from
+   the one before (the first counts from -1), and the number of its weight. Weight 0 adds nothing
+   and stands where a row is more than 255 away. A rare term has rows of two bytes, and numbers. */
+typedef struct {
+    const uint32_t *starts, *rare_starts;
+    int64_t columns;
+    const uint8_t *pairs;
+    int64_t pairs_size;
+    const uint16_t *rare_rows;
+    const uint8_t *rare_codes;
+    int64_t rare_size, size;
+} Impacts;
+
+/* Add to each row's score the weights of its terms, each times the factor of the term, one after
+   the other. 1 where anything is outside: the scores mean nothing. */
+static int add_impacts(const Impacts *block, const float *values, const int32_t *terms,
+                       const float *factors, int64_t many, float *scores) {
+    uint32_t size = (uint32_t)block->size;
+    for (int64_t at = 0; at < many; at++) {
+        int32_t term = terms[at];
+        float factor = factors[at];
+        if (term < 0 || term >= block->columns) return 1;
+        int64_t end = block->starts[term + 1], rare_end = block->rare_starts[term + 1];
+        if (end > block->pairs_size || rare_end > block->rare_size) return 1;
+        uint32_t row = UINT32_MAX;
+        for (int64_t place = block->starts[term]; place < end; place++) {
+            row += block->pairs[2 * place];
+            if (row >= size) return 1;
+            scores[row] += values[block->pairs[2 * place + 1]] * factor;
+        }
+        for (int64_t place = block->rare_starts[term]; place < rare_end; place++) {
+            if (block->rare_rows[place] >= size) return 1;
+            scores[block->rare_rows[place]] += values[block->rare_codes[place]] * factor;
+        }
+    }
+    return 0;
+}
+
+/* The rows with the k largest scores above zero, as assay_best_by_terms gives them; the mask, if
+   there is one, is over the rows of all blocks. */
+int64_t assay_best_by_impacts(const Impacts *blocks, int64_t size, const float *values,
+                              const int32_t *terms, const float *factors, int64_t many,
+                              const uint8_t *mask, int64_t k, float *scores, float *heap,
+                              int64_t *rows, float *kept, int64_t room) {
+    Best best = {heap, k, 0, rows, kept, 0, room};
+    int64_t first = 0;
+    for (int64_t at = 0; at < k; at++) heap[at] = 0;
+    for (const Impacts *block = blocks; block < blocks + size; block++) {
+        memset(scores, 0, (size_t)block->size * sizeof *scores);
+        if (add_impacts(block, values, terms, factors, many, scores)) return -2;
+        if (mask)
+            for (int64_t row = 0; row < block->size; row++)
+                scores[row] = mask[first + row] ? scores[row] : 0;
         if (add_best(&best, scores, block->size, first)) return -1;
         first += block->size;
     }

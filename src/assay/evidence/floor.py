@@ -63,7 +63,9 @@ from assay.model.sections import section_of
 SHOWN = 0.1  # how sure it is at least where something is shown as being about the query
 FLOOR = 0.05  # and at most where nothing is
 # what is said of a drug in documents about it, by the intents of a query (``data/intents.yaml``)
-OF_ITS_OWN = frozenset({"adverse_events", "contraindications", "dosage", "indications", "warnings"})
+OF_ITS_OWN = frozenset(
+    ("adverse_events", "contraindications", "dosage", "indications", "overdosage", "warnings")
+)
 CONTRAINDICATIONS = "contraindications"
 UNIT = 2  # letters
 MOST = 0.8

@@ -10,9 +10,10 @@ import numpy as np
 from assay.errors import StorageError
 from assay.index import manifest as manifests
 from assay.index.checksums import verify
-from assay.index.dense import GRAPH, Vectors
+from assay.index.dense import Vectors
 from assay.index.manifest import Manifest
 from assay.index.origin import BEHIND, FOREIGN, Origin, is_foreign
+from assay.index.quantised import LINKS
 from assay.index.reader import Generation, verify_once
 from assay.plural import counted
 
@@ -31,9 +32,9 @@ def card(folder: Path, manifest: Manifest) -> dict[str, Any]:
         name: sum(int(size) for part in listed for size, _ in part.files.values())
         for name, listed in parts.items()
     }
-    graphs = sum(GRAPH in part.files for part in manifest.segments)
+    graphs = sum(LINKS in part.files for part in manifest.segments)
     if graphs:
-        verify_once(folder, manifest)  # faiss allocates whatever amount of memory a file specifies
+        verify_once(folder, manifest)
     return {
         "indexed_rows": sum(part.rows for part in manifest.segments),
         "dead_rows": manifest.dead.rows if manifest.dead else 0,

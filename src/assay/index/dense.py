@@ -1,102 +1,64 @@
 """Which chunks are closest in meaning to the query?
 
-Vectors have unit length, so the inner product is the cosine. A segment is searched exactly unless
-it has an HNSW graph (Malkov and Yashunin, 2018): the graph proposes candidates by vectors quantised
-to one byte per number, whose scores are then computed from the full vectors, and the index card
-reports the share of the true best 100 that it finds.
-
-Exact search in a large segment also scans quantised vectors first. The error of such a score is
-bounded, so every row that may be among the best is then scored in full: the result is the same, in
-less than half of the time.
+Vectors have unit length, so the inner product is the cosine. The vectors of a small segment are
+kept as they are and all scored. Those of a large one take two bytes a number and are searched by
+the first (``index/quantised.py``): exactly, or from a graph, whose candidates are scored in full;
+the index card reports the share of the true best 100 that a graph finds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from assay import compiled
 from assay.extras import import_optional
+from assay.index.quantised import (
+    HIGH,
+    LINKS,
+    ROUNDING,
+    Graph,
+    Planes,
+    Rows,
+    Vector,
+    write_graph,
+    write_planes,
+)
 from assay.index.top import best_rows
 from assay.model.arrays import BoolArray
 from assay.model.vectors import DenseMatrix
 
 VECTORS = "dense.npy"
-GRAPH = "dense.hnsw"
-SCAN, ERRORS = "dense.sq8", "dense_errors.npy"
-SCAN_FROM_ROWS = 20_000
-BLOCK = 8_192
-ROUNDING = 1e-5  # rounding error of inner products of unit vectors in single precision
-GRAPH_LINKS, BUILD_EFFORT = 32, 100
-LEAST_EFFORT, EFFORT_PER_RESULT = 130, 1.3  # measured: see design/007
+LEAST_EFFORT, EFFORT_PER_RESULT = 160, 1.6  # measured: see design/007
 MANY = 4  # queries from which on one product of matrices is faster than a search for each
-MORE = 4  # times as many rows are proposed as requested
-# A filter that lets a share s through makes a walk 1/s times as long, and an exact search s times
-# as short: below this many rows, times all rows over rows that pass, exact is the faster one.
+# A walk looks at a few thousand rows, whatever the filter: below this many that pass, times all
+# rows over rows that pass, looking at each of them is faster.
 EXACT_BELOW = 3_000
-
-Vector: TypeAlias = NDArray[np.float32]
-Rows: TypeAlias = NDArray[np.int64]
+FEW = 4  # rows are picked out where fewer than one in so many is allowed
 
 
-def write_dense(folder: Path, vectors: DenseMatrix, *, graph: bool) -> None:
-    """Write the vectors of a segment, and a graph over them if requested."""
+def write_dense(folder: Path, vectors: DenseMatrix, *, large: bool, graph: bool = False) -> None:
+    """Write the vectors of a segment; those of a large one as bytes, with a graph if requested."""
     vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-    np.save(folder / VECTORS, vectors, allow_pickle=False)
-    faiss = _faiss()
+    if not large:
+        np.save(folder / VECTORS, vectors, allow_pickle=False)
+        return
+    write_planes(folder, vectors)
     if graph:
-        links = faiss.IndexHNSWSQ(
-            vectors.shape[1],
-            faiss.ScalarQuantizer.QT_8bit,
-            GRAPH_LINKS,
-            faiss.METRIC_INNER_PRODUCT,
-        )
-        links.hnsw.efConstruction = BUILD_EFFORT
-        links.train(vectors)
-        links.add(vectors)
-        faiss.write_index(links, str(folder / GRAPH))
-    elif len(vectors) >= SCAN_FROM_ROWS:
-        scan = faiss.IndexScalarQuantizer(
-            vectors.shape[1], faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
-        )
-        scan.train(vectors)
-        scan.add(vectors)
-        faiss.write_index(scan, str(folder / SCAN))
-        np.save(folder / ERRORS, _largest_errors(scan, vectors), allow_pickle=False)
+        write_graph(folder, vectors)
 
 
-def _largest_errors(scan: Any, vectors: DenseMatrix) -> Vector:
-    """The largest quantisation error of each dimension."""
-    worst = np.zeros(vectors.shape[1], dtype=np.float32)
-    for start in range(0, len(vectors), BLOCK):
-        part = vectors[start : start + BLOCK]
-        said = scan.reconstruct_n(start, len(part))
-        np.maximum(worst, np.abs(said - part).max(axis=0), out=worst)
-    return worst
+def has_vectors(files: Collection[str]) -> bool:
+    """Whether a segment with these files has vectors."""
+    return VECTORS in files or HIGH in files
 
 
 def _faiss() -> Any:
     """The library, imported lazily; its type stubs are incomplete."""
     return import_optional("faiss")
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Use one thread per query; others would only spin and slow down the other components.
-
-    The setting applies to the calling thread alone.
-    """
-    faiss = _faiss()
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
 
 
 def _near(scores: Vector, k: int, error: float) -> Rows:
@@ -111,28 +73,29 @@ class Vectors:
     """The vectors of one segment."""
 
     def __init__(self, folder: Path) -> None:
-        self._vectors: DenseMatrix = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
-        self._graph: Any = None
-        if (folder / GRAPH).exists():
-            self._graph = _faiss().read_index(str(folder / GRAPH))
-        self._scan: Any = None
-        if (folder / SCAN).exists():
-            self._scan = _faiss().read_index(str(folder / SCAN))
-            self._errors: Vector = np.load(folder / ERRORS, allow_pickle=False)
+        self._planes = Planes(folder) if (folder / HIGH).exists() else None
+        self._graph: Graph | None = None
+        if self._planes is None:
+            vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
+            self._vectors: DenseMatrix = vectors
+            self._size, self.dimension = vectors.shape
+        else:
+            self._size, self.dimension = self._planes.high.shape
+            if (folder / LINKS).exists() and compiled.library() is not None:
+                self._graph = Graph(folder, self._planes)
 
     @property
     def approximate(self) -> bool:
         """Whether a graph proposes candidates."""
         return self._graph is not None
 
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-        return int(self._vectors.shape[1])
-
     def row(self, at: int) -> Vector:
         """One vector."""
-        return np.array(self._vectors[at])
+        vector: Vector = self._rows(np.array([at]))[0]
+        return vector
+
+    def _rows(self, at: Rows) -> DenseMatrix:
+        return np.asarray(self._vectors[at]) if self._planes is None else self._planes.rows(at)
 
     def nearest(
         self, query: Vector, k: int, allowed: BoolArray | None = None
@@ -141,9 +104,10 @@ class Vectors:
 
         Exact without a graph, and where few rows are allowed, since that is also faster.
         """
-        if self._graph is None or (allowed is not None and self._few(allowed)):
+        if self._graph is None or self._planes is None or self._few(allowed):
             return self.exact(query, k, allowed)
-        return self._best_of(self._proposed(query, k, allowed), query, k)
+        effort = min(self._size, max(LEAST_EFFORT, int(EFFORT_PER_RESULT * k)))
+        return self._best_of(self._graph.near(self._planes.asked(query), effort, allowed), query, k)
 
     def nearest_many(
         self, queries: DenseMatrix, k: int, allowed: BoolArray | None = None
@@ -152,45 +116,52 @@ class Vectors:
 
         Where all rows are looked at, one product of two matrices proposes those of all queries.
         """
-        few = allowed is not None and self._few(allowed)
-        if len(queries) < MANY or self._graph is not None or few or not len(self._vectors):
+        if len(queries) < MANY or self._graph is not None or self._few(allowed) or not self._size:
             return [self.nearest(query, k, allowed) for query in queries]
-        products = np.asarray(queries @ self._vectors.T)
+        if self._planes is None:
+            products = np.asarray(queries @ self._vectors.T)
+            errors = 4 * ROUNDING * np.linalg.norm(queries, axis=1)
+        else:
+            asked = [self._planes.asked(query) for query in queries]
+            products = self._planes.estimates_many(asked)
+            errors = np.array([one.error for one in asked])
         if allowed is not None:
             products[:, ~allowed] = -np.inf
-        errors = 4 * ROUNDING * np.linalg.norm(queries, axis=1)
         return [
             self._best_of(_near(mine, k, float(error)), query, k)
             for mine, error, query in zip(products, errors, queries, strict=True)
         ]
 
     def exact(self, query: Vector, k: int, allowed: BoolArray | None = None) -> tuple[Rows, Vector]:
-        """The same, by scoring every allowed row."""
-        if allowed is not None:
+        """The same, by looking at every allowed row."""
+        if self._planes is not None:
+            return self._best_of(self._possible(self._planes, query, k, allowed), query, k)
+        if allowed is not None and FEW * np.count_nonzero(allowed) < len(allowed):
             return self._best_of(np.flatnonzero(allowed), query, k)
-        if self._scan is not None and MORE * MORE * k < len(self._vectors):
-            return self._best_of(self._possible(query, k), query, k)
-        products = self._products(query)
+        products = self._products(self._vectors, query)
+        if allowed is not None:
+            products[~allowed] = -np.inf
         rows = best_rows(products, k)
         return rows, products[rows]
 
-    def _possible(self, query: Vector, k: int) -> Rows:
-        """Every row that may be among the k nearest, judged by quantised vectors.
+    def _possible(self, planes: Planes, query: Vector, k: int, allowed: BoolArray | None) -> Rows:
+        """Every row that may be among the k nearest, judged by high bytes.
 
-        With an error of e at most, the k-th largest of these scores is at most e above the k-th
-        true one, and a row that is among the true best is at most e below its true score.
+        A row is among the k nearest only if its estimate is no further below the k-th score of
+        any k rows than the error of an estimate.
         """
-        error = float(np.abs(query) @ self._errors) + ROUNDING
-        wanted = k
-        while wanted < len(self._vectors):
-            wanted = min(MORE * wanted, len(self._vectors))
-            with _one_thread():
-                scores, rows = self._scan.search(query[None, :], wanted)
-            if scores[0, -1] < scores[0, k - 1] - 2 * error:
-                break
-        return np.sort(rows[0].astype(np.int64))
+        asked = planes.asked(query)
+        estimates = planes.estimates(asked, allowed)
+        best = best_rows(estimates, k)
+        if len(best) < k:
+            return best
+        scores = self._products_of(best, query)
+        kth = np.partition(scores, len(scores) - k)[len(scores) - k]
+        return np.flatnonzero(estimates >= kth - asked.error)
 
-    def _few(self, allowed: BoolArray) -> bool:
+    def _few(self, allowed: BoolArray | None) -> bool:
+        if allowed is None:
+            return False
         return int(np.count_nonzero(allowed)) ** 2 <= EXACT_BELOW * len(allowed)
 
     def _best_of(self, rows: Rows, query: Vector, k: int) -> tuple[Rows, Vector]:
@@ -198,45 +169,19 @@ class Vectors:
         best = best_rows(products, k)
         return rows[best], products[best]
 
-    def _proposed(self, query: Vector, k: int, allowed: BoolArray | None) -> Rows:
-        faiss = _faiss()
-        effort = max(LEAST_EFFORT, int(EFFORT_PER_RESULT * k))
-        wanted, selector = effort, None
-        if allowed is not None:
-            selector = faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
-            effort = effort * len(allowed) // max(1, int(np.count_nonzero(allowed)))
-        parameters = faiss.SearchParametersHNSW(efSearch=effort, sel=selector)
-        with _one_thread():
-            _, found = self._graph.search(query[None, :], wanted, params=parameters)
-        return np.sort(found[0][found[0] >= 0].astype(np.int64))
+    def _products_of(self, rows: Rows, query: Vector) -> Vector:
+        return self._products(self._rows(rows), query)
 
-    def _products(self, query: Vector) -> Vector:
+    def _products(self, vectors: DenseMatrix, query: Vector) -> Vector:
         """One product per row; with BLAS, the order of summation would depend on the threads."""
         faiss = _faiss()
-        products = np.empty(len(self._vectors), dtype=np.float32)
+        products = np.empty(len(vectors), dtype=np.float32)
         if len(products):
             faiss.fvec_inner_products_ny(
                 faiss.swig_ptr(products),
                 faiss.swig_ptr(query),
-                faiss.swig_ptr(self._vectors),
-                self._vectors.shape[1],
+                faiss.swig_ptr(vectors),
+                self.dimension,
                 len(products),
             )
-        return products
-
-    def _products_of(self, rows: Rows, query: Vector) -> Vector:
-        """The same products, for some rows."""
-        faiss = _faiss()
-        products = np.empty(len(rows), dtype=np.float32)
-        if len(rows):
-            with _one_thread():
-                faiss.fvec_inner_products_by_idx(
-                    faiss.swig_ptr(products),
-                    faiss.swig_ptr(query),
-                    faiss.swig_ptr(self._vectors),
-                    faiss.swig_ptr(rows),
-                    self._vectors.shape[1],
-                    1,
-                    len(rows),
-                )
         return products

@@ -19,8 +19,8 @@ from assay.digests import digest_of
 from assay.durable import write_atomically
 from assay.errors import CorruptError, StorageError
 
-FORMAT = 3
-OLDEST = 1  # up to 2 the words were kept in another way; the next writer cuts them anew
+FORMAT = 4
+OLDEST = 1  # up to 2 words were kept in another way, up to 3 vectors; the next writer changes that
 NAME = "MANIFEST.json"
 LOOK_AGAIN_S = 1.0
 

@@ -116,7 +116,7 @@ class Postings:
         count = library.assay_best_by_terms(
             self._table.ctypes.data, len(self._blocks), fields.ctypes.data, terms.ctypes.data,
             factors.ctypes.data, len(factors), places.ctypes.data, len(heap),
-            _scores().ctypes.data, heap.ctypes.data, rows.ctypes.data, scores.ctypes.data,
+            room_for_scores().ctypes.data, heap.ctypes.data, rows.ctypes.data, scores.ctypes.data,
             len(rows),
         )  # fmt: skip
         if count == -2:
@@ -149,7 +149,7 @@ def _described(block: BlockPostings) -> tuple[int, ...]:
     return starts, counts[0], rows, codes, counts[1], values, counts[2], block.size
 
 
-def _scores() -> Floats:
+def room_for_scores() -> Floats:
     """Room for the scores of a block, one for each thread."""
     found: Floats | None = getattr(_room, "scores", None)
     if found is None:

@@ -24,12 +24,12 @@ from assay.errors import CorruptError, StorageError, UsageError
 from assay.index import manifest as manifests
 from assay.index.bm25 import WORDS, Bm25, parts_of
 from assay.index.checksums import fingerprint, is_settled, verify
-from assay.index.columns import Columns
-from assay.index.dense import VECTORS, Vectors
+from assay.index.columns import ChunkIds, Columns
+from assay.index.dense import Vectors, has_vectors
 from assay.index.facts import Facts, facts_of_rows, open_facts
+from assay.index.impacts import Impacts
 from assay.index.manifest import FileSet, Manifest
-from assay.index.sparse import STARTS, Postings
-from assay.index.top import best_rows
+from assay.index.sparse import Postings, has_terms, open_terms
 from assay.index.vector_checks import checked_query, checked_sparse
 from assay.model.arrays import BoolArray
 from assay.model.conditions import Condition
@@ -56,7 +56,7 @@ class Segment:
     """One open segment; ``alive`` is None if nothing in it was deleted."""
 
     columns: Columns
-    postings: Postings | None
+    postings: Postings | Impacts | None
     vectors: Vectors | None
     alive: BoolArray | None
 
@@ -85,11 +85,7 @@ class Generation:
         self.segments = [
             _open_segment(folder / part.folder, part, dead) for part in manifest.segments
         ]
-        self.chunk_ids: dict[int, str] = {}
-        for segment in self.segments:
-            self.chunk_ids |= dict(
-                zip(segment.columns.keys.tolist(), segment.columns.chunk_ids, strict=True)
-            )
+        self.chunk_ids = ChunkIds([segment.columns for segment in self.segments])
         words = parts_of(
             (folder / part.folder for part in manifest.bm25),
             [(segment.columns, segment.alive) for segment in self.segments],
@@ -231,11 +227,7 @@ class SparseSearch:
         def find(segment: Segment, allowed: BoolArray | None) -> Found | None:
             if segment.postings is None:
                 return None
-            scores = segment.postings.scores(vector)
-            if allowed is not None:
-                scores *= allowed  # as if they shared nothing with the query
-            rows = best_rows(scores, k, floor=0.0)
-            return rows, scores[rows]
+            return segment.postings.best(vector, k, allowed)
 
         return _merge(self._generation, k, filters, find)
 
@@ -424,7 +416,7 @@ def _open_segment(folder: Path, part: FileSet, dead: NDArray[np.int64]) -> Segme
     gone = np.isin(columns.keys, dead)
     return Segment(
         columns=columns,
-        postings=Postings(folder, part.rows) if STARTS in part.files else None,
-        vectors=Vectors(folder) if VECTORS in part.files else None,
+        postings=open_terms(folder, part.rows) if has_terms(part.files) else None,
+        vectors=Vectors(folder) if has_vectors(part.files) else None,
         alive=~gone if gone.any() else None,
     )

@@ -1,13 +1,14 @@
 """Which chunks share weighted terms with the query?
 
 Impact postings by column: for each term of the vocabulary, the rows that have it and their weights,
-as a sparse matrix in column order. A query adds up the columns of its terms, exactly. Arrays are
-memory-mapped, so opening costs nothing and processes share memory.
+as a sparse matrix in column order. A query adds up the columns of its terms, exactly. A large
+segment keeps them in a quarter of the room (``index/impacts.py``). Arrays are memory-mapped, so
+opening costs nothing and processes share memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,9 +17,12 @@ from numpy.typing import NDArray
 
 from assay import compiled
 from assay.errors import CorruptError, LimitError
+from assay.index.impacts import VALUES, Impacts, write_impacts
+from assay.index.postings import REBUILD
+from assay.index.top import best_rows
+from assay.model.arrays import BoolArray
 from assay.model.vectors import SparseVector
 
-REBUILD = "assay index check names what is wrong, assay index rebuild builds it again"
 MOST_POSTINGS = 2**31 - 1  # the range of a 32-bit number
 STARTS, ROWS, WEIGHTS = "sparse_starts.npy", "sparse_rows.npy", "sparse_weights.npy"
 
@@ -26,19 +30,35 @@ STARTS, ROWS, WEIGHTS = "sparse_starts.npy", "sparse_rows.npy", "sparse_weights.
 Starts: TypeAlias = NDArray[np.int32]
 
 
-def write_sparse(folder: Path, vectors: Sequence[SparseVector], vocabulary: int) -> None:
+def write_sparse(
+    folder: Path, vectors: Sequence[SparseVector], vocabulary: int, *, large: bool = False
+) -> None:
     """Write the postings of a segment's vectors: terms ascending, rows ascending within a term."""
     terms = np.concatenate([np.zeros(0, dtype=np.int32), *(v.terms for v in vectors)])
     weights = np.concatenate([np.zeros(0, dtype=np.float32), *(v.weights for v in vectors)])
     weights = weights.astype(np.float32, copy=False)
-    rows = np.repeat(np.arange(len(vectors), dtype=np.int32), [len(v.terms) for v in vectors])
+    sizes = np.array([len(v.terms) for v in vectors], dtype=np.int64)
     if len(terms) > MOST_POSTINGS:
         raise LimitError(f"{len(terms):,} weights in one segment", hint="use a sparser model")
+    if large:
+        write_impacts(folder, terms, weights, sizes, vocabulary)
+        return
+    rows = np.repeat(np.arange(len(vectors), dtype=np.int32), sizes)
     order = np.argsort(terms, kind="stable")
     starts = np.zeros(vocabulary + 1, dtype=np.int64)
     np.cumsum(np.bincount(terms, minlength=vocabulary), out=starts[1:])
     for name, array in ((STARTS, starts), (ROWS, rows[order]), (WEIGHTS, weights[order])):
         np.save(folder / name, array, allow_pickle=False)
+
+
+def has_terms(files: Collection[str]) -> bool:
+    """Whether a segment with these files has weighted terms."""
+    return STARTS in files or VALUES in files
+
+
+def open_terms(folder: Path, rows: int) -> Postings | Impacts:
+    """The weighted terms of a segment with so many rows."""
+    return Impacts(folder, rows) if (folder / VALUES).exists() else Postings(folder, rows)
 
 
 class Postings:
@@ -52,6 +72,21 @@ class Postings:
         self._folder = folder
         kinds = self._rows.dtype, self._weights.dtype
         self._plain = kinds == (np.int32, np.float32) and len(self._rows) == len(self._weights)
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of terms that there may be."""
+        return len(self._starts) - 1
+
+    def best(
+        self, query: SparseVector, k: int, allowed: BoolArray | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The k best of the allowed rows that share a term with the query, and their scores."""
+        scores = self.scores(query)
+        if allowed is not None:
+            scores *= allowed  # as if they shared nothing with the query
+        rows = best_rows(scores, k, floor=0.0)
+        return rows, scores[rows]
 
     def scores(self, query: SparseVector) -> NDArray[np.float32]:
         """The dot product of the query with every row, summed in term order."""

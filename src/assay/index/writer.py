@@ -24,19 +24,22 @@ from assay.index import bm25
 from assay.index import manifest as manifests
 from assay.index.checksums import describe
 from assay.index.columns import Columns, write_columns
-from assay.index.dense import VECTORS, Vectors, write_dense
+from assay.index.dense import VECTORS, Vectors, has_vectors, write_dense
 from assay.index.facts import facts_of_rows
 from assay.index.lock import write_lock
 from assay.index.manifest import FileSet, Manifest
 from assay.index.origin import Origin, is_foreign, origin_of
+from assay.index.postings import BLOCK_ROWS
 from assay.index.reader import DEAD, dead_keys, verify_once
-from assay.index.sparse import STARTS, Postings, write_sparse
+from assay.index.sparse import STARTS, Postings, has_terms, write_sparse
 from assay.index.vector_checks import checked_matrix, checked_sparse
 from assay.model.document import Chunk, KeyedChunk
 from assay.model.vectors import DenseMatrix, SparseVector
 
-SEGMENT_ROWS = 100_000
-MERGED_ROWS = 10_000  # segments of up to this many rows are joined with new ones
+SEGMENT_ROWS = 4 * BLOCK_ROWS
+MERGED_ROWS = (
+    10_000  # segments of up to this many rows are joined with new ones; larger ones packed
+)
 GRAPH_FROM_ROWS = 200_000  # up to this many chunks in total, dense search is exact
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, in all
@@ -47,6 +50,15 @@ class ChunkSource(Origin, Protocol):
 
     def added_since(self, seq: int, until: int) -> Iterator[list[KeyedChunk]]:
         """Chunks added after change ``seq``, up to ``until``, that still exist."""
+
+    def count_since(self, seq: int, until: int) -> int:
+        """How many chunks that is."""
+
+    def change_within(self, seq: int, until: int, many: int) -> int:
+        """The last change before which no more chunks than this were added after ``seq``.
+
+        Always one after ``seq``, and ``until`` at most.
+        """
 
     def removed_since(self, seq: int, until: int) -> list[int]:
         """Keys that existed at ``seq`` and are gone at ``until``."""
@@ -104,22 +116,37 @@ def update(
     progress: Progress | None = None,
     graph_from_rows: int = GRAPH_FROM_ROWS,
 ) -> Manifest:
-    """Bring the index up to the store's last change; ``fresh`` builds it from scratch."""
+    """Bring the index up to the store's last change; ``fresh`` builds it from scratch.
+
+    A large update is a generation for each full segment: what one has is searched while the next is
+    written, and stays after a crash. An index that takes the place of another is written whole.
+    """
     with write_lock(folder), _tidied(folder):
         if manifests.is_new(folder):
             # an empty generation first: from now on a missing manifest means a lost one
             manifests.save(folder, Manifest())
-        current = _base(folder, encoders, source, fresh)
+        current, grows = _base(folder, encoders, source, fresh)
         until = source.last_change()
         verify_once(folder, current)  # damaged files must not survive under new checksums
-        if until == current.applied and not fresh and not outdated(current):
+        behind = until != current.applied or outdated(current) or any(map(_loose, current.segments))
+        if not behind and not fresh:
             return current
-        removed = source.removed_since(current.applied, until)
-        added = [row for page in source.added_since(current.applied, until) for row in page]
-        work = _Work(folder, current, encoders, progress, graph_from_rows)
-        manifest = work.write(source, added, removed, until)
-        manifests.save(folder, manifest)
-        return manifest
+        total = source.count_since(current.applied, until)
+        rows = sum(part.rows for part in current.segments) + total
+        done = 0
+        while True:
+            step = source.change_within(current.applied, until, SEGMENT_ROWS)
+            removed = source.removed_since(current.applied, step)
+            added = [row for page in source.added_since(current.applied, step) for row in page]
+            work = _Work(folder, current, encoders, graph=rows > graph_from_rows)
+            current = work.write(source, added, removed, step)
+            done += len(added)
+            if progress is not None:
+                progress("index", min(done, total), total)
+            if grows or step == until:
+                manifests.save(folder, current)
+            if step == until:
+                return current
 
 
 def cut_words_anew(folder: Path, source: ChunkSource) -> None:
@@ -128,7 +155,7 @@ def cut_words_anew(folder: Path, source: ChunkSource) -> None:
         current = manifests.load(folder)
         if outdated(current):
             verify_once(folder, current)
-            words = _Work(folder, current, Encoders(), None, 0).words_anew(source)
+            words = _Work(folder, current, Encoders()).words_anew(source)
             sync_folder(folder)
             manifests.save(folder, current.next(bm25=words, words=bm25.WORDS))
 
@@ -136,6 +163,11 @@ def cut_words_anew(folder: Path, source: ChunkSource) -> None:
 def outdated(manifest: Manifest) -> bool:
     """Whether the words were cut by an older version."""
     return bool(manifest.bm25) and manifest.words != bm25.WORDS
+
+
+def _loose(part: FileSet) -> bool:
+    """Whether an older version wrote this segment, which would be packed now."""
+    return part.rows > MERGED_ROWS and not {VECTORS, STARTS}.isdisjoint(part.files)
 
 
 @contextmanager
@@ -150,18 +182,24 @@ def _tidied(folder: Path) -> Iterator[None]:
             _sweep(folder, manifests.load(folder))
 
 
-def _base(folder: Path, encoders: Encoders, source: ChunkSource, fresh: bool) -> Manifest:
-    """The generation to build on: an empty one if models changed or all is rebuilt."""
+def _base(
+    folder: Path, encoders: Encoders, source: ChunkSource, fresh: bool
+) -> tuple[Manifest, bool]:
+    """The generation to build on, and whether it is the current one or as good as that.
+
+    It is an empty one if models changed or all is rebuilt.
+    """
     if fresh:
         try:
-            return Manifest(generation=manifests.load(folder).generation)
+            current = manifests.load(folder)
         except StorageError:  # a broken index is what rebuilding is for
-            return Manifest(generation=_largest_number(folder))
+            return Manifest(generation=_largest_number(folder)), True
+        return Manifest(generation=current.generation), not current.segments
     current = manifests.load(folder)
     changed = current.segments and dict(current.models) != encoders.models
     if changed or is_foreign(current.applied, current.card, source):
-        return Manifest(generation=current.generation)
-    return current
+        return Manifest(generation=current.generation), False
+    return current, True
 
 
 def _largest_number(folder: Path) -> int:
@@ -185,9 +223,9 @@ class _Joined:
         self.keys.update(keys)
         chunks = source.chunks_by_key([key for key in keys if key not in gone])
         self.rows += [KeyedChunk(key, chunks[key]) for key in keys if key in chunks]
-        if STARTS in part.files:
+        if has_terms(part.files):
             self.sparse |= zip(keys, Postings(folder, part.rows).vectors(), strict=True)
-        if VECTORS in part.files:
+        if has_vectors(part.files):
             vectors = Vectors(folder)
             self.dense |= {key: vectors.row(at) for at, key in enumerate(keys)}
 
@@ -200,23 +238,22 @@ class _Work:
         folder: Path,
         current: Manifest,
         encoders: Encoders,
-        progress: Progress | None,
-        graph_from_rows: int,
+        *,
+        graph: bool = False,
     ) -> None:
         self._folder = folder
         self._current = current
         self._number = current.generation + 1
         self._encoders = encoders
-        self._progress = progress or (lambda stage, done, total: None)
-        self._graph_from = graph_from_rows
+        self._graph = graph
 
     def write(
         self, source: ChunkSource, added: list[KeyedChunk], removed: list[int], until: int
     ) -> Manifest:
         """Write the next generation's files durably, and return the manifest that lists them.
 
-        Words that were cut by an older version are cut anew. Small segments are joined with what is
-        new, and lose their dead rows.
+        What an older version wrote is written anew. Small segments are joined with what is new, and
+        lose their dead rows.
         """
         gone = {*removed, *dead_keys(self._folder, self._current).tolist()}
         segments = list(self._current.segments)
@@ -227,12 +264,12 @@ class _Work:
             kept = len(segments) - joined.segments
             segments, words = segments[:kept], list(self._current.bm25[:kept])
         every = [*joined.rows, *added]
+        segments = [self._packed(part) if _loose(part) else part for part in segments]
         rows = sum(part.rows for part in segments) + len(every)
         for start in range(0, len(every), SEGMENT_ROWS):
             part = every[start : start + SEGMENT_ROWS]
             words.append(self._words(len(words), [row.chunk for row in part]))
-            segments.append(self._segment(start, part, joined, graph=rows > self._graph_from))
-            self._progress("index", min(start + SEGMENT_ROWS, len(every)), len(every))
+            segments.append(self._segment(start, part, joined))
         dead = self._dead(gone - joined.keys)
         sync_folder(self._folder)
         return self._current.next(
@@ -267,13 +304,12 @@ class _Work:
             found.take(self._folder / part.folder, part, source, gone)
         return found
 
-    def _segment(
-        self, start: int, rows: Sequence[KeyedChunk], joined: _Joined, *, graph: bool
-    ) -> FileSet:
+    def _segment(self, start: int, rows: Sequence[KeyedChunk], joined: _Joined) -> FileSet:
         folder = self._new(f"seg-{self._number:06d}.{start // SEGMENT_ROWS}")
         with storing(folder):
             write_columns(folder, rows)
             facts_of_rows(row.chunk.metadata for row in rows).save(folder)
+        large = len(rows) > MERGED_ROWS  # and never joined again
         new = [row for row in rows if row.key not in joined.keys]
         texts = [passage(row.chunk) for row in new]
         made, weights = self._encoders.vectors(texts)
@@ -282,13 +318,30 @@ class _Work:
             most = self._encoders.vocabulary
             sound = checked_sparse(weights, len(texts), most, self._encoders.sparse_model)
             with storing(folder):
-                write_sparse(folder, [*(joined.sparse[key] for key in old), *sound], most)
+                every = [*(joined.sparse[key] for key in old), *sound]
+                write_sparse(folder, every, most, large=large)
         if made is not None:
             vectors = checked_matrix(made, len(texts), self._encoders.dense_model)
             with _writing(folder):
                 kept = [joined.dense[key][np.newaxis] for key in old]
-                write_dense(folder, np.concatenate([*kept, vectors]), graph=graph)
+                every_vector = np.concatenate([*kept, vectors])
+                write_dense(folder, every_vector, large=large, graph=self._graph)
         return _finished(folder, len(rows))
+
+    def _packed(self, part: FileSet) -> FileSet:
+        """A large segment of an older version, packed; its vectors are those that it has."""
+        before, folder = self._folder / part.folder, self._new(f"{part.folder}.packed")
+        with _writing(folder):
+            for name in part.files:
+                if not name.startswith(("dense", "sparse")):
+                    shutil.copy(before / name, folder / name)
+            if STARTS in part.files:
+                terms = Postings(before, part.rows)
+                write_sparse(folder, terms.vectors(), terms.vocabulary, large=True)
+            if VECTORS in part.files:
+                vectors = np.load(before / VECTORS, mmap_mode="r", allow_pickle=False)
+                write_dense(folder, vectors, large=True, graph=self._graph)
+        return _finished(folder, part.rows)
 
     def _dead(self, gone: Collection[int]) -> FileSet | None:
         keys = np.array(sorted(gone), dtype=np.int64)

@@ -12,7 +12,18 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
-from sqlalchemy import Column, Connection, Dialect, Engine, and_, func, insert, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Engine,
+    and_,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.engine.interfaces import DBAPICursor
 
 from assay.errors import InputError
@@ -147,8 +158,7 @@ class CorpusStore:
             with self._engine.connect() as connection:
                 rows = connection.execute(
                     select(chunks)
-                    .where(chunks.c.added > seq, chunks.c.added <= until, chunks.c.key > key)
-                    .where((chunks.c.removed.is_(None)) | (chunks.c.removed > until))
+                    .where(*_added(seq, until), chunks.c.key > key)
                     .order_by(chunks.c.key)
                     .limit(PAGE)
                 ).all()
@@ -156,6 +166,27 @@ class CorpusStore:
                 return
             key = rows[-1].key
             yield [KeyedChunk(row.key, _chunk(row)) for row in rows]
+
+    def count_since(self, seq: int, until: int) -> int:
+        """How many chunks were added after change ``seq``, up to ``until``, and still exist."""
+        with self._engine.connect() as connection:
+            found = select(func.count()).select_from(chunks).where(*_added(seq, until))
+            return int(connection.execute(found).scalar() or 0)
+
+    def change_within(self, seq: int, until: int, many: int) -> int:
+        """The last change before which no more chunks than this were added after ``seq``.
+
+        Always one after ``seq``, and ``until`` at most.
+        """
+        with self._engine.connect() as connection:
+            later = connection.execute(
+                select(chunks.c.added)
+                .where(chunks.c.added > seq, chunks.c.added <= until)
+                .order_by(chunks.c.added)
+                .offset(many)
+                .limit(1)
+            ).scalar()
+        return until if later is None else max(seq + 1, int(later) - 1)
 
     def removed_since(self, seq: int, until: int) -> list[int]:
         """Keys of chunks that existed at ``seq`` and are gone at ``until``."""
@@ -328,6 +359,12 @@ def document_digest(document: Document, parts: Sequence[Chunk]) -> str:
 
 def _last(connection: Connection) -> int:
     return connection.execute(select(func.max(changes.c.seq))).scalar() or 0
+
+
+def _added(seq: int, until: int) -> tuple[ColumnElement[bool], ...]:
+    """Chunks added after ``seq``, up to ``until``, that still existed then."""
+    alive = chunks.c.removed.is_(None) | (chunks.c.removed > until)
+    return chunks.c.added > seq, chunks.c.added <= until, alive
 
 
 def _change(seq: int, doc_id: str, kind: str) -> dict[str, Any]:

@@ -44,6 +44,15 @@ class Memory:
         for added, _ in self.log[seq:until]:
             yield [row for row in added if row.key not in gone]
 
+    def count_since(self, seq: int, until: int) -> int:
+        return sum(map(len, self.added_since(seq, until)))
+
+    def change_within(self, seq: int, until: int, many: int) -> int:
+        for change in range(seq + 2, until + 1):
+            if sum(len(added) for added, _ in self.log[seq:change]) > many:
+                return change - 1
+        return until
+
     def chunks_by_key(self, keys: Sequence[int]) -> dict[int, Chunk]:
         wanted = {*keys}
         return {row.key: row.chunk for added, _ in self.log for row in added if row.key in wanted}

@@ -92,12 +92,13 @@ def test_new_chunks_and_deletes_are_seen_by_every_component(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("damage", [lambda data: data[:99], lambda data: b"\xff" * len(data)])
 def test_the_card_of_an_index_whose_graph_was_damaged(
-    tmp_path: Path, damage: Callable[[bytes], bytes]
+    tmp_path: Path, damage: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(writer, "MERGED_ROWS", 1)
     memory, _ = built(tmp_path, ROWS[:10])
     manifest = update(tmp_path, memory, ENCODERS, fresh=True, graph_from_rows=1)
     assert check.card(tmp_path, manifest)["dense_search"] == "approximate"
-    (graph,) = tmp_path.glob("seg-*/dense.hnsw")
+    (graph,) = tmp_path.glob("seg-*/dense_links.npy")
     graph.write_bytes(damage(graph.read_bytes()))
     with pytest.raises(CorruptError, match=f"{graph} was damaged"):
         check.card(tmp_path, manifest)
@@ -369,3 +370,69 @@ def test_many_small_updates_leave_few_segments_and_the_answers_of_one(tmp_path: 
         assert small.splade(SPARSE).search(query, 99) == whole.splade(SPARSE).search(query, 99)
         assert small.dense(DENSE).search(query, 99) == whole.dense(DENSE).search(query, 99)
     assert check.problems(tmp_path / "small", len(ROWS) - gone, memory) == []
+
+
+@pytest.fixture
+def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments of three rows are full, and those of two or more are packed."""
+    monkeypatch.setattr(writer, "SEGMENT_ROWS", 3)
+    monkeypatch.setattr(writer, "MERGED_ROWS", 1)
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_a_large_update_that_is_interrupted_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    memory = Memory()
+    for row in ROWS:
+        memory.change([row])
+    encoded: list[str] = []
+
+    def dense(texts: list[str]) -> DenseMatrix:
+        if len(encoded) == 6:
+            raise KeyboardInterrupt
+        encoded.extend(texts)
+        return DENSE.encode(texts, "passage")
+
+    with pytest.raises(KeyboardInterrupt):
+        update(tmp_path, memory, replace(ENCODERS, dense=dense))
+    stopped = manifests.load(tmp_path)
+    assert [part.rows for part in stopped.segments] == [3, 3]
+    assert len(everything(tmp_path)["dense"]) == 6
+    seen: list[tuple[int, int]] = []
+    update(tmp_path, memory, ENCODERS, progress=lambda _, *done: seen.append(done))
+    assert seen[-1] == (len(ROWS) - 6, len(ROWS) - 6)
+    built(tmp_path / "whole", ROWS)
+    assert everything(tmp_path) == everything(tmp_path / "whole")
+    assert check.problems(tmp_path, len(ROWS), memory) == []
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_searches_find_the_old_index_until_a_rebuild_is_whole(tmp_path: Path) -> None:
+    memory, before = built(tmp_path, *([row] for row in ROWS))
+    calls = 0
+
+    def dense(texts: list[str]) -> DenseMatrix:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+        return DENSE.encode(texts, "passage")
+
+    with pytest.raises(KeyboardInterrupt):
+        update(tmp_path, memory, replace(ENCODERS, dense=dense), fresh=True)
+    assert manifests.load(tmp_path) == before
+
+
+def test_large_segments_of_an_older_version_are_packed_by_the_next_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, loose = built(tmp_path, ROWS)
+    before = everything(tmp_path)
+    monkeypatch.setattr(writer, "MERGED_ROWS", 1)
+    packed = update(tmp_path, memory, ENCODERS)
+    (old,), (new,) = loose.segments, packed.segments
+    assert {"dense.npy", "sparse_starts.npy"} <= old.files.keys()
+    assert {"dense_high.npy", "impact_values.npy"} <= new.files.keys()
+    assert not {"dense.npy", "sparse_starts.npy"} & new.files.keys()
+    assert everything(tmp_path) == before
+    assert check.problems(tmp_path, len(ROWS), memory) == []
+    assert update(tmp_path, memory, ENCODERS) == packed

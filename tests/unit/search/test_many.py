@@ -118,7 +118,7 @@ def test_the_nearest_of_many_queries_are_those_of_each(tmp_path: Path, rows: int
     vectors = rng.standard_normal((rows, 24)).astype(np.float32)
     vectors[3] = vectors[5]  # ties come back together
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    write_dense(tmp_path, vectors, graph=False)
+    write_dense(tmp_path, vectors, large=False)
     stored, queries = Vectors(tmp_path), vectors[:6].copy()
     for allowed in (None, rng.random(rows) < 0.9, np.zeros(rows, dtype=bool)):
         many = stored.nearest_many(queries, 5, allowed)

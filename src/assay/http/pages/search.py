@@ -190,7 +190,7 @@ async def _results(
             weakness=weakness(response),
             headline=headline(response),
             understood=[line for line in understood(response) if line != weakness(response)],
-            troubles=troubles(response),
+            troubles=_troubles(response),
             facets=[_facet(query, pane, facet) for facet in response.facets],
             commands=[
                 cli("search", query, *as_flags(pane.changes()), "--explain"),
@@ -199,6 +199,14 @@ async def _results(
         )
         for pane, response in zip(panes, responses, strict=True)
     ]
+
+
+def _troubles(response: SearchResponse) -> list[str]:
+    """What went wrong; that nothing is about the query stands where the results would be."""
+    lines = [line.strip() for line in troubles(response)]
+    if not response.withheld:
+        return lines
+    return [line for line in lines if not line.startswith(response.nothing_about)]
 
 
 def _pages(

@@ -12,6 +12,17 @@ function problemSlot(form) {
   return slot;
 }
 
+// the same where htmx sends the form: a refusal does not take the place of what was typed
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, requestConfig } = event.detail;
+  const form = requestConfig.elt.closest?.("form[hx-post]");
+  if (xhr.status < 400 || !form || !event.detail.target.contains(form)) return;
+  event.detail.shouldSwap = false;
+  const slot = problemSlot(form);
+  slot.innerHTML = xhr.responseText;
+  slot.scrollIntoView({ block: "nearest" });
+});
+
 function askFirst(text) {
   const dialog = $("#ask-first");
   $("#ask-text").textContent = text;
