@@ -194,5 +194,10 @@ def test_a_misspelt_word_that_asks_for_a_section_asks_for_it(here: Workspace, wo
     assert "contraindications" in {one["intent"] for one in response.intents}
 
 
-def test_the_name_in_a_possessive_is_suggested(here: Workspace) -> None:
+def test_the_name_in_a_possessive_is_suggested_and_nobody_answers_for_another(
+    here: Workspace,
+) -> None:
     assert here.search("Dupuytrenn's disease").did_you_mean == "dupuytren's disease"
+    answered = here.answer("How is Dupuytrenn's disease treated?", components="bm25")
+    assert not answered.answer.grounded
+    assert answered.did_you_mean == "How is dupuytren's disease treated?"
