@@ -129,9 +129,7 @@ async def decide(name: str, request: Request, service: ServiceOf, caller: Evalua
         if fields.get("undo"):
             undone = desk.undecide(person, key if fields["undo"] == "this" else None)
             message = "There is nothing to undo." if undone is None else "Taken back: decide again."
-            return _dispute(
-                service, name, person, caller, undone.key if undone else None, message
-            )
+            return _dispute(service, name, person, caller, undone.key if undone else None, message)
         desk.decide(person, key or ("", ""), _grade(fields), fields.get("comment", "").strip())
         return _dispute(service, name, person, caller)
 
