@@ -24,7 +24,7 @@ from assay.model.vectors import Entailment
 
 NAME = "entailment"
 BATCH = 16  # pairs that are judged before their opinions are handed on
-_SURE = 0.7  # probability of a contradiction from which on words do not count
+_SURE = 0.8  # probability of a contradiction from which on words do not count
 _LABELS = (Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED)
 
 

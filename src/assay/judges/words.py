@@ -39,11 +39,12 @@ _DENIES = re.compile(
 )
 _UP = re.compile(
     r"\b(?:increas\w*|rais(?:e[sd]?|ing)|ris(?:e[sn]?|ing)|rose|higher|above|greater|larger|"
-    r"longer|exceed\w*)\b",
+    r"longer|exceed\w*|gain(?:s|ed)?)\b",
     re.IGNORECASE,
 )
 _DOWN = re.compile(
-    r"\b(?:decreas\w*|reduc\w*|lower\w*|below|fewer|smaller|shorter|fell|fall\w*|declin\w*)\b",
+    r"\b(?:decreas\w*|reduc\w*|lower\w*|below|fewer|smaller|shorter|fell|fall\w*|declin\w*|"
+    r"los(?:t|s|e[sn]?|ing))\b",
     re.IGNORECASE,
 )
 UP, DOWN = (True, False), (False, True)
