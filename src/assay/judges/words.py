@@ -124,15 +124,13 @@ def mismatch(claim: str, place: str, passage: str) -> str:
 
 def _denial(claim: str, place: str) -> str:
     """Whether one denies, in words of the other, what that states; empty: neither does."""
+    if ours := _denied(claim):
+        stated = not _denied(place) and ours & vocabulary(place).every
+        return "it denies what is stated there" if stated else ""
     known = vocabulary(claim).every
     sentences = (one for line in place.splitlines() for one in split_sentences(line))
-    nearest_one = max(sentences, key=lambda one: len(known & vocabulary(one).every), default="")
-    ours, theirs = _denied(claim), _denied(nearest_one)
-    if bool(ours) == bool(theirs):
-        return ""
-    if ours & vocabulary(place).every:
-        return "it denies what is stated there"
-    return "it is denied there" if theirs & known else ""
+    closest = max(sentences, key=lambda one: len(known & vocabulary(one).every), default="")
+    return "it is denied there" if _denied(closest) & known else ""
 
 
 def _denied(text: str) -> frozenset[str]:

@@ -119,6 +119,8 @@ def test_words_speak_for_what_a_model_only_finds_new(
          "The recommended maximum is 25 mg to be taken within 48 hours.", True),
         ("The drug is approved for dementia.", "The drug is not approved for dementia.", False),
         ("The drug is not approved for dementia.", "The drug is approved for dementia.", False),
+        ("The drug is not approved for it, and old patients with dementia have a risk of death.",
+         "Old patients with dementia have a higher risk of death. The drug is not approved.", True),
         ("Nausea was seen in 14 adults on the drug.",
          "Nausea was seen in 14 adults on the drug, and the dose was not studied.", True),
         ("Inject 40 mg every day.", "Inject 40 mg every other week.", False),
