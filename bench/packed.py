@@ -3,7 +3,7 @@
 ``python -m bench.packed [COLLECTION ...]``
 
 Each collection (a BEIR folder of the shared data) is indexed as usual and once more in the form
-that large segments have: two bytes a number, of which one is searched, and 255 different weights.
+that large segments have: two bytes a number, of which one is searched, and 511 different weights.
 Prints nDCG@10 of both, and how many of the best 100 they share. ``nfcorpus_splade_v3`` takes the
 given vectors of SPLADE-v3, so that no model is needed.
 """
