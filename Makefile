@@ -77,6 +77,11 @@ crash: setup ## kill writers (KILLS=50 in each mode), cut the power, damage ever
 	@$(PY) -m tests.crash.power --crashes 500
 	@ASSAY_EVERY_FILE=1 ASSAY_STATE_EXAMPLES=100 $(PY) -m pytest tests/faults
 
+MINUTES ?= 60
+.PHONY: chaos
+chaos: setup ## kill, fill, slow down and mislead a service at once for MINUTES=60, and look for what is lost
+	@$(PY) -m tests.chaos --minutes $(MINUTES)
+
 reproduce: setup ## run every experiment and compare its figures
 	@$(PY) -m reproduce.run
 

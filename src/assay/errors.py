@@ -45,7 +45,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from assay.plural import counted
 
@@ -66,6 +66,10 @@ class AssayError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # an error may come from another process; what its class takes does not matter then
+        return Exception.__new__, (type(self), *self.args), self.__dict__
 
     @property
     def public_message(self) -> str:

@@ -75,6 +75,21 @@ def one_line(node: Node) -> str:
     return (";" if nested else ",").join(parts)
 
 
+def plain_value(node: Node) -> Any:
+    """YAML as plain values: a bare number or true is one, everything else is text."""
+    if isinstance(node, MappingNode):
+        return {key.text: plain_value(value) for key, value in node.entries}
+    if isinstance(node, SequenceNode):
+        return [plain_value(value) for value in node.items]
+    if node.quoted:
+        return node.text
+    if re.fullmatch(r"-?[0-9]{1,15}", node.text):
+        return int(node.text)
+    if re.fullmatch(r"-?[0-9]{1,15}\.[0-9]{1,15}", node.text):
+        return float(node.text)
+    return {"true": True, "false": False, "null": None}.get(node.text, node.text)
+
+
 def load_yaml(path: Path, *, max_bytes: int = limits.MAX_YAML_BYTES) -> Node | None:
     """Read one YAML file; ``None`` means that it holds nothing but comments."""
     return parse_yaml(_read(path, max_bytes), source=str(path), max_bytes=max_bytes)

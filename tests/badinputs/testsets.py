@@ -157,7 +157,7 @@ CASES: tuple[Entry, ...] = (
     refused("csv/no-query", as_csv_set, "docid,rating\nd1,3\n", "input.csv:2: no query in this row (it has docid"),
     refused("csv/ragged", as_csv_set, "query,docid,rating\nq,d1\n", "input.csv:2: 2 cells, but 3 columns"),
     refused("csv/grade", as_csv_set, "query,docid,rating\nq,d1,10\n", "input.csv:2: q0001: the grade of d1 is 10"),
-    refused("csv/grade-nan", as_csv_set, "query,docid,rating\nq,d1,nan\n", "is 'nan', not a number"),
+    refused("csv/grade-nan", as_csv_set, "query,docid,rating\nq,d1,nan\n", "is 'nan', not a whole number"),
     refused("csv/latin-1", as_csv_set, b"query,docid\nq\xe9,d1\n", "input.csv:2: not UTF-8"),
     refused("csv/nul", as_csv_set, b"query,docid\nq\0,d1\n", "input.csv:2: a NUL character"),
     refused("csv/quote-open", as_csv_set, 'query,docid\n"q,d1\n', "not CSV"),

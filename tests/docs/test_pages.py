@@ -66,6 +66,7 @@ def run(command: list[str], folder: Path) -> None:
         command,
         cwd=folder,
         env=environment_of(folder),
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=240,
@@ -102,6 +103,10 @@ cp -r trials documents
 assay ingest trials
 assay eval run -t test_set_v1 --tag baseline
 assay eval export latest --trec > results.trec
+assay eval run -t test_set_v1 --answers --judge words
+assay judge sheet latest --out graded.csv
+sed -i 's/,\\r$/,supported\\r/' graded.csv
+assay judge grade latest graded.csv --by bob
 mkdir runs
 set -- $(assay demo --paths)
 cp "$1" judgments.jsonl; cp "$1" qrels.txt; cp "$2" "$3" runs; cp "$2" "$3" .

@@ -27,13 +27,17 @@ QUESTIONS = ("aspirin heart", "risk of attack")
 
 
 def said(whole: Whole) -> dict[str, Any]:
-    """What a workspace answers: scores by chunk, the run, and how much there is."""
+    """What a workspace answers: fused scores by chunk, the run, and how much there is.
+
+    Fused scores depend on what is stored; the rules that follow fusion change from version to
+    version.
+    """
     with Workspace(whole.config) as workspace:
         run = workspace.runs.run("kept")
         return {
             "found": {
                 question: {
-                    hit.chunk.chunk_id: round(hit.score, 6)
+                    hit.chunk.chunk_id: round(sum(filter(None, hit.contributions.values())), 6)
                     for hit in workspace.search(question, synonym_rules="none").results
                 }
                 for question in QUESTIONS

@@ -14,6 +14,7 @@ OPERATOR = "only for who runs this machine: a key that leaks must not be able to
 BESIDE = "assay keys is for who runs the machine; administrators elsewhere use HTTP or the page"
 FILES = "about files of whoever calls"
 CUSTODIAN = "the custodian of a test set works beside the workspace; judging is over HTTP"
+ELSEWHERE = "a page, HTTP and the Python client are what another machine uses"
 PARTS = "a part of another verb, for programs that go step by step"
 
 
@@ -70,11 +71,11 @@ TABLE = (
     row("backup.restore", "restore", why_not=OPERATOR),
     row("doctor.examine", "doctor", "GET /readyz", "GET /healthz", why_not=OPERATOR),
 
-    row("judges.sheet", "judge sheet", "GET /v1/runs/{ref}/claims", server=True, test="test_claims.py::test_a_claim_is_graded_the_same_way_on_every_surface"),
-    row("judges.ClaimDesk", "judge claims", "GET /v1/runs/{ref}/claims/next", "POST /v1/runs/{ref}/claims/grades", "POST /v1/runs/{ref}/claims/undo", "/claims", "/claims/{ref}", "/ui/claims/{ref}", server=True,
+    row("judges.sheet", "judge sheet", "GET /v1/runs/{ref}/claims", why_not=ELSEWHERE, test="test_claims.py::test_a_claim_is_graded_the_same_way_on_every_surface"),
+    row("judges.ClaimDesk", "judge claims", "GET /v1/runs/{ref}/claims/next", "POST /v1/runs/{ref}/claims/grades", "POST /v1/runs/{ref}/claims/undo", "/claims", "/claims/{ref}", "/ui/claims/{ref}", why_not=ELSEWHERE,
         test="test_claims.py::test_a_claim_is_graded_the_same_way_on_every_surface"),
     row("judges.grade", "judge grade", why_not=FILES),
-    row("judges.check", "judge check", "POST /v1/runs/{ref}/claims/check", "/claims/{ref}/agreement", "/ui/claims/{ref}/check", server=True, test="test_claims.py::test_the_judge_is_compared_with_people_everywhere"),
+    row("judges.check", "judge check", "POST /v1/runs/{ref}/claims/check", "/claims/{ref}/agreement", "/ui/claims/{ref}/check", why_not=ELSEWHERE, test="test_claims.py::test_the_judge_is_compared_with_people_everywhere"),
     row("evaluation.evaluate", "eval run", "POST /v1/evaluate", "/evaluate", "/ui/evaluate", server=True, test="test_evaluate.py::test_every_way_gives_the_same_values"),
     row("tuning.tune", "eval tune", why_not="an experiment of hundreds of settings beside the workspace"),
     row("runs.list_runs", "eval list", "GET /v1/runs", "/runs", "/", server=True, test="test_runs.py::test_a_verb_says_the_same_on_every_surface"),
@@ -117,21 +118,21 @@ TABLE = (
     row("testsets.schema", "testset schema", "GET /v1/testset-schema", test="test_testsets.py::test_the_same_schema", why_not="the same wherever it is asked for"),
     row("drafts.grade", "testset grade", "PUT /v1/testsets/{name}/grades", "/ui/grade", test="test_testsets.py::test_a_question_is_graded_the_same_way_everywhere", why_not=CUSTODIAN),
     row("drafts.fork", "testset fork", "POST /v1/testsets/{name}/fork", "/ui/fork", test="test_testsets.py::test_a_judged_set_is_forked_and_never_changed", why_not=CUSTODIAN),
-    row("pool.sample", "testset sample", test="test_testsets.py::test_the_same_queries_are_drawn_and_the_same_passages_pooled", why_not=CUSTODIAN),
-    row("pool.pool", "testset pool", test="test_testsets.py::test_the_same_queries_are_drawn_and_the_same_passages_pooled", why_not=CUSTODIAN),
+    row("pool.sample", "testset sample", "/annotate/new", "/ui/rounds/draw", test="test_testsets.py::test_the_same_queries_are_drawn_and_the_same_passages_pooled", why_not=CUSTODIAN),
+    row("pool.pool", "testset pool", "/ui/rounds", test="test_testsets.py::test_the_same_queries_are_drawn_and_the_same_passages_pooled", why_not=CUSTODIAN),
     row("suggestions.suggest", "testset suggest", "POST /v1/testsets/suggest", test="test_testsets.py::test_the_same_questions_are_suggested", why_not=CUSTODIAN),
-    row("first_set.new", "testset new", "POST /v1/rounds", server=True, test="test_testsets.py::test_a_first_set_comes_the_same_way_from_every_surface"),
-    row("first_set.add_judge", "testset second", "POST /v1/rounds/{round_id}/second", test="test_testsets.py::test_a_first_set_comes_the_same_way_from_every_surface", why_not=CUSTODIAN),
+    row("first_set.new", "testset new", "POST /v1/rounds", why_not=ELSEWHERE, test="test_testsets.py::test_a_first_set_comes_the_same_way_from_every_surface"),
+    row("first_set.add_judge", "testset second", "POST /v1/rounds/{round_id}/second", "/ui/rounds/{name}/second", test="test_testsets.py::test_a_first_set_comes_the_same_way_from_every_surface", why_not=CUSTODIAN),
     row("first_set.finish", "testset finish", "POST /v1/rounds/{round_id}/finish", "GET /v1/rounds/{round_id}", test="test_testsets.py::test_a_first_set_comes_the_same_way_from_every_surface", why_not=CUSTODIAN),
     row("annotation.automatic", "", "POST /v1/rounds/{round_id}/judge", "GET /v1/rounds/{round_id}/review", test="test_testsets.py::test_an_automatic_judge_says_the_same_on_every_surface", why_not="assay annotate --judge, and --review"),
     row("annotation.open_desks", "testset rounds", "GET /v1/rounds", "/annotate", test="test_testsets.py::test_the_same_rounds_are_listed", why_not=CUSTODIAN),
-    row("annotation.Desk", "annotate", "GET /v1/rounds/{round_id}/next", "POST /v1/rounds/{round_id}/grades", "POST /v1/rounds/{round_id}/undo", "/annotate/{name}", "/ui/annotate/{name}",
-        test="test_testsets.py::test_a_passage_is_judged_the_same_way_on_every_surface", why_not="a page and HTTP are what another machine uses"),
-    row("annotation.Desk", "testset agreement", "GET /v1/rounds/{round_id}/agreement", "GET /v1/rounds/{round_id}/disputes", "/annotate/{name}/agreement", test="test_testsets.py::test_agreement_and_disputes_are_the_same", why_not=CUSTODIAN),
+    row("annotation.Desk", "annotate", "GET /v1/rounds/{round_id}/next", "POST /v1/rounds/{round_id}/grades", "POST /v1/rounds/{round_id}/undo", "/annotate/{name}", "/annotate/{name}/mine", "/ui/annotate/{name}",
+        test="test_testsets.py::test_a_passage_is_judged_the_same_way_on_every_surface", why_not=ELSEWHERE),
+    row("annotation.Desk", "testset agreement", "GET /v1/rounds/{round_id}/agreement", "GET /v1/rounds/{round_id}/disputes", "/annotate/{name}/agreement", "/annotate/{name}/passages", test="test_testsets.py::test_agreement_and_disputes_are_the_same", why_not=CUSTODIAN),
     row("annotation.Desk", "testset adjudicate", "POST /v1/rounds/{round_id}/decisions", "/annotate/{name}/decide", "/ui/decide/{name}", test="test_testsets.py::test_agreement_and_disputes_are_the_same", why_not=CUSTODIAN),
     row("annotation.Desk", "testset export-tasks", test="test_testsets.py::test_tasks_go_out_and_grades_come_in", why_not=FILES),
     row("annotation.Desk", "testset import-grades", test="test_testsets.py::test_tasks_go_out_and_grades_come_in", why_not=FILES),
-    row("refresh.propose", "testset refresh", test="test_testsets.py::test_the_next_version_is_the_same", why_not=CUSTODIAN),
+    row("refresh.propose", "testset refresh", "/annotate/{name}/next", "/ui/next/{name}", test="test_testsets.py::test_the_next_version_is_the_same", why_not=CUSTODIAN),
     row("refresh.reanchor", "testset reanchor", test="test_testsets.py::test_judgments_are_carried_the_same_way", why_not=CUSTODIAN),
     row("held_out.check_overfitting", "testset heldout", why_not=CUSTODIAN),
 

@@ -362,7 +362,7 @@ def test_the_same_queries_are_drawn_and_the_same_passages_pooled(
     drawn = pool.sample(
         sides.workspace,
         small,
-        path=asked,
+        source=asked,
         dense=False,
         output=mine,
         **options,  # type: ignore[arg-type]
@@ -386,7 +386,7 @@ def desk(sides: Surfaces, asked: Path, tmp_path: Path) -> Desk:
     """A round over a sample, for ann and bob."""
     small = testsets.load(sides.workspace.layout, "small")
     drawn = tmp_path / "drawn.jsonl"
-    pool.sample(sides.workspace, small, path=asked, dense=False, count=3, output=drawn)
+    pool.sample(sides.workspace, small, source=asked, dense=False, count=3, output=drawn)
     made = pool.pool(
         sides.workspace, small, drawn, annotators=("ann", "bob"), round_id="round-1", depth=3
     )

@@ -22,7 +22,7 @@ from assay.analysis.drugs import (
     other_names,
     words_of_name,
 )
-from assay.analysis.identifiers import mentions
+from assay.analysis.identifiers import is_code_system, mentions
 from assay.analysis.spelling import STOP_WORDS, base, folded
 from assay.analysis.words import analyse, vocabulary
 
@@ -36,7 +36,12 @@ _COMPOUND = re.compile(
     r"|[a-z]{2,5}[-\u2010\u2011]?\d{3,7}[a-z]?"
 )
 _WRITTEN_AS_NAME = re.compile(r"[A-Z][a-z]{3,}")
-_AGE = re.compile(r"(?<!\d)(\d{1,2})[- ]?(?:years?|months?|weeks?|days?)[- ]old\b", re.IGNORECASE)
+_SPELLED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_AGE = re.compile(
+    rf"(?<!\d)(\d{{1,3}}|\b(?:{'|'.join(_SPELLED)}))[- ]?"
+    r"(years?|yrs?|months?|weeks?|days?)[- ]old\b",
+    re.IGNORECASE,
+)
 _GROWN_UP = 18
 _OF_DRUGS = (
     r"(?:dos(?:e|es|age|ing)|posology|(?:side|adverse)[- ](?:effects?|events?|reactions?)"
@@ -136,7 +141,7 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
         ):
             continue
         plain = folded(word)
-        is_code = word in trials or _COMPOUND.fullmatch(word)
+        is_code = not is_code_system(word) and (word in trials or _COMPOUND.fullmatch(word))
         acid = f"{word} {words[at + 1][0]}" if at + 1 < len(words) else ""
         length = words_of_name([one[0] for one in words[at:]])
         if length > 1 and not acid.casefold().endswith("ic acid"):
@@ -188,7 +193,17 @@ def names_people(word: str) -> bool:
 
 
 def _is_young(question: str) -> bool:
-    return any(int(match[1]) < _GROWN_UP for match in _AGE.finditer(question))
+    return any(years < _GROWN_UP for years in ages_asked(question))
+
+
+def ages_asked(question: str) -> list[int]:
+    """The ages of people in a question, in whole years: 12-year-old, two-year-old, 6 months old."""
+    found = []
+    for match in _AGE.finditer(question):
+        written = match[1].lower()
+        number = _SPELLED.index(written) + 1 if written in _SPELLED else int(written)
+        found.append(number if match[2].lower().startswith("y") else 0)
+    return found
 
 
 @lru_cache(maxsize=4_096)

@@ -52,7 +52,15 @@ _KNOWN = re.compile(
 )
 _OWN = re.compile(r"(?<!\S)(?=\S*[\d_#:-])[A-Za-z0-9][A-Za-z0-9_.:#/-]{2,127}(?<![.,:;])")
 _ACRONYM = re.compile(r"(?<![\w-])(?=[\w-]{4,20}(?![\w-]))[A-Z][A-Z0-9]+(?:-[A-Z0-9]+)*(?![\w-])")
+_SYSTEM = re.compile(
+    r"(?:ATC|CAS|CPT|ICD|ICPC|LOINC|MESH|NDC|SNOMED)(?:-\w+)*", re.IGNORECASE
+)  # of codes
 MOST = 8
+
+
+def is_code_system(word: str) -> bool:
+    """Whether a word is the name of a system of codes: ICD-10-CM, ATC."""
+    return _SYSTEM.fullmatch(word) is not None
 
 
 class Mention(NamedTuple):

@@ -60,6 +60,7 @@ _VARIANT = re.compile(rf"({_ACID})(\d+)({_ACID})")
 _LETTER = "[acdefghiklmnpqrstvwyx]"  # of an amino acid
 _CHANGE = rf"{_LETTER}\d{{2,4}}{_LETTER}"
 _GENE_AND_CHANGE = re.compile(rf"([a-z][a-z0-9]{{2,7}}?)({_CHANGE})")  # BRAFV600E
+_COUNTED = re.compile(r"([a-z]{7,})\d{1,4}")  # Neutropenia21/503, where a blank is missing
 _WITH_GREEK = re.compile(rf"([a-z]{{2,4}})({'|'.join(SHORT_GREEK)})")  # TNFalpha
 _BLANK = "[ \u00a0\u2009\u202f]"
 _NAMES = "|".join(
@@ -309,6 +310,8 @@ def _forms(parts: list[str] | tuple[str, ...]) -> Iterator[str]:
             yield from gene.groups()
         elif greek := _WITH_GREEK.fullmatch(word):
             yield greek[1] + SHORT_GREEK[greek[2]]
+        elif counted := _COUNTED.fullmatch(word):
+            yield stem(american(counted[1]))
         if not word.isalpha() and not word.replace(".", "").isdigit():
             yield from _code(word)
         return

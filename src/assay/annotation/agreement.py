@@ -220,14 +220,16 @@ def agreement(
     said = by_annotator(grades)
     names = voices or held.annotators
     first, second = (said.get(name, {}) for name in (*names, "")[:2])
-    both = [item.key for item in items if item.key in first and item.key in second]
-    pairs = {key: (first[key].grade, second[key].grade) for key in both}
+    pairs = {
+        key: (one.grade, other.grade)
+        for key, (one, other) in judged_by_both(items, first, second).items()
+    }
     plain, plain_interval = _kappa(pairs, "none", seed)
     quadratic, quadratic_interval = _kappa(pairs, "quadratic", seed)
     return Agreement(
         round_id=held.round_id,
         items=len(items),
-        both=len(both),
+        both=len(pairs),
         plain=plain,
         plain_interval=plain_interval,
         quadratic=quadratic,
@@ -237,12 +239,28 @@ def agreement(
             for name, grades_of in zip(names, (first, second), strict=False)
         ),
         queries=_per_query(pairs),
-        differences=tuple(
-            Difference(*key, pair)
-            for key, pair in pairs.items()
-            if None in pair or pair[0] != pair[1]
-        ),
+        differences=differences(pairs),
     )
+
+
+def judged_by_both(
+    items: Sequence[Item], first: Mapping[ItemKey, Grade], second: Mapping[ItemKey, Grade]
+) -> dict[ItemKey, tuple[Grade, Grade]]:
+    """The items that two voices have graded, with both grades."""
+    both = [item.key for item in items if item.key in first and item.key in second]
+    return {key: (first[key], second[key]) for key in both}
+
+
+def differences(
+    pairs: Mapping[ItemKey, tuple[int | None, int | None]],
+) -> tuple[Difference, ...]:
+    """Where two grades differ, or one of them is missing."""
+    return tuple(Difference(*key, pair) for key, pair in pairs.items() if differ(pair))
+
+
+def differ(pair: tuple[int | None, int | None]) -> bool:
+    """Whether somebody must decide: two grades, or none that counts."""
+    return None in pair or pair[0] != pair[1]
 
 
 def _asked(

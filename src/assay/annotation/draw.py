@@ -91,8 +91,12 @@ def draw(
     seed: int = DEFAULT_SEED,
     encode: Encode | None = None,
     taken: Collection[str] = (),
+    every: bool = False,
 ) -> Sample:
-    """Draw ``count`` queries that the set does not have; ``taken`` are ids in use."""
+    """Draw ``count`` queries that the set does not have; ``taken`` are ids in use.
+
+    With ``every``, all of them come in, whatever their types.
+    """
     if count < 1:
         raise UsageError("a sample has at least one query")
     clean, kinds, left_out = cleaned(candidates)
@@ -102,11 +106,13 @@ def draw(
             f"no query to draw by {strategy}",
             hint="is the setting query_log set to text, and did anybody search?",
         )
-    quotas = wanted(test_set, count)
+    quotas = (
+        dict(Counter(classify(one.text) for one in ordered)) if every else wanted(test_set, count)
+    )
     known = Known(encode)
     for query in test_set.queries:
         known.add(query.query_id, query.query_text)
-    ids = iter(next_ids(test_set, count, taken))
+    ids = iter(next_ids(test_set, sum(quotas.values()), taken))
     drawn: list[DrawnQuery] = []
     open_places = dict(quotas)
     for one in ordered:

@@ -18,6 +18,7 @@ from assay.annotation.draw import earlier_ids
 from assay.annotation.retire import Retirement, Stratum, quotas
 from assay.errors import InputError, UsageError
 from assay.model.annotation import Item, RoundQuery
+from assay.model.answers import Expect
 from assay.model.ranking import document_id
 from assay.model.testset import JUDGED_BY, SKIPPED, GoldenQuery, HeldOut, Judgment, TestSet
 from assay.plural import counted
@@ -78,18 +79,20 @@ def judgment(item: Item, grade: int) -> Judgment:
     return Judgment(item.chunk_id, grade, item.spans, None if named else item.doc_id)
 
 
-def plan(test_set: TestSet, ready: Iterable[GoldenQuery], count: int) -> Plan:
+def most_replaced(test_set: TestSet, ready: Iterable[GoldenQuery], most: int) -> int:
+    """How many queries can be replaced and keep the shares of the types, up to ``most``."""
+    by_type = _by_type(test_set, ready)
+    judged = sum(query.expect is Expect.EVIDENCE for query in test_set.queries)
+    sizes = range(min(most, judged), 0, -1)
+    return next((n for n in sizes if not _shortage(quotas(test_set, n), by_type)), 0)
+
+
+def plan(test_set: TestSet, ready: Sequence[GoldenQuery], count: int) -> Plan:
     """Which of the ready queries are added, type by type; an error if they do not suffice."""
-    by_type: dict[str, list[GoldenQuery]] = {}
-    for query in ready:
-        if query.query_id in test_set.by_id:
-            raise InputError(f"{query.query_id} is in {test_set.name} already")
-        by_type.setdefault(str(query.query_type or ""), []).append(query)
+    by_type = _by_type(test_set, ready)
     counts = quotas(test_set, count)
     if short := _shortage(counts, by_type):
-        most = next(
-            (n for n in range(count - 1, 0, -1) if not _shortage(quotas(test_set, n), by_type)), 0
-        )
+        most = most_replaced(test_set, ready, count - 1)
         raise UsageError(
             f"{counted(count, 'query')} cannot be replaced and keep the shares of the types: "
             f"{short}",
@@ -100,6 +103,15 @@ def plan(test_set: TestSet, ready: Iterable[GoldenQuery], count: int) -> Plan:
         query for kind in sorted(wanted) for query in by_type.get(kind, ())[: wanted[kind]]
     )
     return Plan(counts, tuple(sorted(added, key=lambda query: query.query_id)))
+
+
+def _by_type(test_set: TestSet, ready: Iterable[GoldenQuery]) -> dict[str, list[GoldenQuery]]:
+    found: dict[str, list[GoldenQuery]] = {}
+    for query in ready:
+        if query.query_id in test_set.by_id:
+            raise InputError(f"{query.query_id} is in {test_set.name} already")
+        found.setdefault(str(query.query_type or ""), []).append(query)
+    return found
 
 
 def swapped(

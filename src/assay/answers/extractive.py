@@ -28,6 +28,7 @@ from assay.answers.sentences import Sentence, sentences
 from assay.evidence.attributes import (
     AMOUNT,
     DOSE,
+    INDICATION,
     RADIATION,
     Attribute,
     attributes_asked,
@@ -55,6 +56,7 @@ from assay.evidence.terms import Term, subject_terms
 from assay.evidence.wording import in_words_of
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
+from assay.model.sections import section_of
 
 MOST_PASSAGES = 20  # that are looked at for their subject; the best of them are quoted
 SENTENCES = 3
@@ -66,6 +68,7 @@ _DOSE_OF_OTHERS = 1.0  # what it loses where that is a dose
 _OF_OTHERS = 0.3  # what a sentence loses that speaks of children where nobody asked for them
 _SAYS_HOW_MUCH = 0.2
 _AS_MUCH = 0.75  # of what the first document has, another one must have as well
+_OF_OTHER_STUDIES = 0.3  # what a number loses where an article speaks of the work of others
 _DEFINED = 0.5  # what a sentence loses that says what a word means, where nobody asked
 _ASKED_FOR = 0.5  # what a sentence gains in a section that is asked for
 _LACKS_NAME = 0.4  # what it loses that does not name the second of two drugs
@@ -79,6 +82,7 @@ _AMOUNT = re.compile(
 )
 _DOSE = re.compile(r"\bdos(?:es?|age|ing)\b|\bhow (?:much|many m)", re.IGNORECASE)
 _TREATMENT = re.compile(r"\b(?:treat(?:s|ed|ments?)?|therap(?:y|ies))\b", re.IGNORECASE)
+_ON_OTHERS = frozenset(("discussion", "introduction"))
 _DEFINES = re.compile(r"\b(?:is|are|was|were|will be) defined (?:as|by)\b", re.IGNORECASE)
 _ASKS_MEANING = re.compile(r"\b(?:defin\w*|mean(?:s|ing)?|what (?:is|are) an?)\b", re.IGNORECASE)
 _CODE = re.compile(r"\b(?=[^\s|]*\d)[A-Za-z]{1,6}[-.]?(?:[^\W_]+[-.]?)*[^\W_]\b")
@@ -144,7 +148,7 @@ class ExtractiveAnswerer:
         best = evidence.about[:LOOKED_AT]
         asked = _Asked.of(question, evidence)
         rows = _of_age(asked, _of_first(asked, best, [*_rows(asked, best)]))
-        rows = _of_event(asked, _of_arm(asked, best, rows))
+        rows = _of_event(asked, _of_use(asked, _of_arm(asked, best, rows)))
         met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
@@ -156,8 +160,9 @@ class ExtractiveAnswerer:
         chosen = _chosen(asked, best, rows, self.most)
         if not chosen:
             return _refused(f"the results have no sentence that says {asked.what}")
-        ranks = list(dict.fromkeys(candidate.rank for candidate in chosen))
-        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in _read_on(asked, chosen)]
+        quoted = [*_read_on(asked, chosen, best)]
+        ranks = list(dict.fromkeys(rank for _, rank in quoted))
+        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in quoted]
         return Answer(" ".join(marked), tuple(best[at].passage.chunk.chunk_id for at in ranks))
 
 
@@ -286,6 +291,8 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
         met |= _OF_AGES | {str(asked.age)}
     for fact in asked.facts if rows else ():
         met |= fact.words
+    for words, _ in asked.others:  # which a sentence has by another name
+        met |= words if any(words <= row.held for row in rows) else frozenset[str]()
     if rows and asked.is_dose:  # each is for the people in question, whatever it calls them
         rest = without_groups(asked.question)
         met |= frozenset(analyse(asked.question).terms).difference(analyse(rest).terms)
@@ -353,6 +360,15 @@ def _of_event(asked: _Asked, rows: list[_Row]) -> list[_Row]:
     return [row for row in counted if 2 * most >= len(event) and len(row.held & event) == most]
 
 
+def _of_use(asked: _Asked, rows: list[_Row]) -> list[_Row]:
+    """The rows with most of the condition for which a drug may be used."""
+    if INDICATION not in asked.facts:
+        return rows
+    said = [sum(term.is_in(row.sentence.text) for term in asked.terms) for row in rows]
+    most = max(said, default=0)
+    return [row for row, count in zip(rows, said, strict=True) if count == most]
+
+
 def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
     """The rows for people of the age in question, where there are any."""
     if asked.age is None:
@@ -367,7 +383,7 @@ def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     """
     heading = _heading(one, chunk)
     for_all = groups_in(f"{asked.question} {chunk.title} {one.text} {one.columns}")
-    if (groups_in(heading) | people_in(one.paragraph)) - for_all:
+    if (groups_in(heading) | people_in(one.paragraph)) - for_all - asked.people:
         return True
     until = one.paragraph.partition(one.text)[0]  # what a paragraph says later is of later doses
     if is_of_animals(f"{heading} {until} {one.text}") and not is_of_animals(
@@ -468,7 +484,7 @@ def _chosen(
         nearby = math.fsum(rarity[word] for word in around - held)
         value = (direct + _CONTEXT * nearby) / whole + _RANK / (1 + rank)
         if asks_how_much and _DIGIT.search(one.text):
-            value += _SAYS_HOW_MUCH
+            value += _worth_of_number(supports[rank].passage.chunk)
         if supports[rank].passage.is_asked_for:
             value += _ASKED_FOR * (2 if asked.facts else 1)
         if any(held.isdisjoint(name.words) for name in supports[rank].others):
@@ -487,7 +503,14 @@ def _chosen(
             value -= _DOSE_OF_OTHERS if asked.is_dose else _OF_OTHERS
         below = around if not asks_how_much or _DIGIT.search(one.text) else frozenset[str]()
         candidates.setdefault(f"{one.arm} {one.text}", _Candidate(one, rank, held, below, value))
-    return _greedy(list(candidates.values()), rarity, whole, most)
+    of_names = frozenset[str]() if asked.facts or asked.sides else frozenset(named)
+    return _greedy(list(candidates.values()), rarity, whole, most, of_names)
+
+
+def _worth_of_number(chunk: Chunk) -> float:
+    """What a sentence gains by a number: less where an article speaks of the work of others."""
+    is_on_others = section_of(chunk.section_label) in _ON_OTHERS
+    return _SAYS_HOW_MUCH - _OF_OTHER_STUDIES if is_on_others else _SAYS_HOW_MUCH
 
 
 def _groups_of(asked: _Asked, one: Sentence) -> frozenset[str]:
@@ -500,10 +523,9 @@ def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
     if not support.must_say:
         return True
     text = f"{one.text} {one.columns} {one.arm}"
-    said = vocabulary(text).every
     names = {word for name in support.must_say for word in name.words}
     return all(name.is_in(text) for name in support.must_say) and bool(
-        asked.facts or (said & asked.wanted) - names
+        asked.facts or _named(text, asked) - names
     )
 
 
@@ -528,9 +550,16 @@ def _named(text: str, asked: _Asked) -> frozenset[str]:
 
 
 def _greedy(
-    candidates: list[_Candidate], rarity: Mapping[str, float], whole: float, most: int
+    candidates: list[_Candidate],
+    rarity: Mapping[str, float],
+    whole: float,
+    most: int,
+    named: frozenset[str],
 ) -> list[_Candidate]:
-    """The best sentence, then again the best of the rest; ties go to the earlier one."""
+    """The best sentence, then again the best of the rest; ties go to the earlier one.
+
+    Where the first has more of the question than what it names, so must the others.
+    """
     chosen: list[_Candidate] = []
     said: frozenset[str] = frozenset()
     while candidates and len(chosen) < most:
@@ -544,26 +573,46 @@ def _greedy(
         if chosen and not best.held and not best.around:  # it contains nothing of the question
             break
         chosen.append(best)
-        candidates.remove(best)
+        if len(chosen) == 1 and best.held - named:
+            candidates = [one for one in candidates if (one.held | one.around) - named]
+        candidates = [one for one in candidates if one is not best]
         said |= best.held
     return chosen
 
 
-def _read_on(asked: _Asked, chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
+def _read_on(
+    asked: _Asked, chosen: Sequence[_Candidate], supports: Sequence[Support]
+) -> Iterator[tuple[str, int]]:
     """What is quoted, with ranks: a row after the names of its columns, a sentence and the next.
 
-    A criterion comes after its heading, and alone: the next may be of the other kind.
+    A criterion comes after its heading, and alone: the next may be of the other kind. An item of a
+    list comes after the words that lead to it, which another passage may have.
     """
     said: set[tuple[str, int]] = set()
+    led = ""
     for one in chosen:
         sentence = one.sentence
         before = sentence.announced if asked.sides else ""
+        if sentence.lead and not asked.sides and sentence.lead != led:
+            yield sentence.lead, _rank_of(sentence.lead, one.rank, supports)
+        led = sentence.lead
         after = "" if asked.sides or _goes_on_to_another(asked, sentence) else sentence.following
         for text in (before, sentence.columns, sentence.arm, sentence.text, after):
             is_own = sentence.arm and text != sentence.columns  # two arms may have the same value
             if text and (is_own or (text, one.rank) not in said):
                 said.add((text, one.rank))
                 yield text, one.rank
+
+
+def _rank_of(text: str, rank: int, supports: Sequence[Support]) -> int:
+    """The rank of a passage that has a text: this one, or another one of its document."""
+    own = supports[rank].passage.chunk
+    others = (
+        at
+        for at, one in enumerate(supports)
+        if one.passage.chunk.doc_id == own.doc_id and text in one.passage.chunk.text
+    )
+    return rank if text in own.text else next(others, rank)
 
 
 def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:

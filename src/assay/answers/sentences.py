@@ -3,7 +3,8 @@
 A sentence is whole: lines that were broken within one are joined, and what the edge of a chunk cut
 off is left out. A row of a table is a sentence with the names of its columns. Headings, captions
 and titles are no answers, but say what the sentences below them are about. A criterion of a trial
-keeps the heading that says whether it includes or excludes, and a value of a trial's results what
+keeps the heading that says whether it includes or excludes, an item of a list the words that lead
+to it ("Do not take it if you:"), and a value of a trial's results what
 was measured, in which arm, and how. Adverse events are counted by arm, under a number: the arm of
 that number is named among the interventions.
 """
@@ -52,7 +53,8 @@ class Sentence:
     """One sentence; ``context`` is its title and heading, ``columns`` the header of its table.
 
     ``following`` is the sentence after it in the same paragraph. ``side`` is what the heading above
-    a criterion says of it, ``announced`` that heading. ``paragraph`` is all that it stands in.
+    a criterion says of it, ``announced`` that heading. ``lead`` are the words that lead to an item
+    of a list. ``paragraph`` is all that it stands in.
     A value of a trial's results has its ``arm``, and what was measured for its columns.
     """
 
@@ -64,6 +66,7 @@ class Sentence:
     announced: str = ""
     paragraph: str = ""
     arm: str = ""
+    lead: str = ""
 
 
 def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
@@ -79,6 +82,7 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
     side, announced = side_at_start(chunk, others), ""
     values = _take_values(lines, *_measured_before(chunk, others))
     arms = _take_arms(lines, chunk, others)
+    leads = _leads(lines, chunk_before(chunk, others))
     for at, line in enumerate(lines):
         if (said := side_of_heading(line)) is not None:
             side, announced = said, ""
@@ -102,8 +106,29 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
                 side = side_of_heading(text) or side  # it may be announced within a line
                 if is_of_registry(text):
                     side, announced = Side.INCLUSION, ""
-                found.append(Sentence(text, context, "", after, side, announced, line, arms[at]))
+                lead = leads[at] if text is parts[0] else ""
+                one = Sentence(text, context, "", after, side, announced, line, arms[at], lead)
+                found.append(one)
     return found
+
+
+def _leads(lines: Sequence[str], before: Chunk | None) -> list[str]:
+    """The words that lead to the items of lists, by line; a list may begin in the chunk before."""
+    earlier = [] if before is None else [*_stripped(before)]
+    found, lead = [], ""
+    for line in (*earlier, *lines):
+        is_item = _BULLET.match(line) is not None
+        found.append(lead if is_item else "")
+        if line and not is_item:
+            lead = _leading(line)
+    return found[len(earlier) :]
+
+
+def _leading(line: str) -> str:
+    """What a line says of a list below it: its last sentence, if that goes on, or a heading."""
+    if line.endswith(":"):
+        return [*split_sentences(line)][-1]
+    return line if _is_heading(line, alone=False) else ""
 
 
 def _take_arms(lines: list[str], chunk: Chunk, others: Sequence[Chunk]) -> list[str]:

@@ -17,9 +17,20 @@ from typing import TYPE_CHECKING, Any
 
 from assay import limits
 from assay.annotation.active import estimates
+from assay.annotation.adjudicate import RULES as RULES  # noqa: PLC0414 - pages offer them
 from assay.annotation.adjudicate import Settled, by_rule, settle, undecided
 from assay.annotation.agreement import KAPPA_FLOOR as KAPPA_FLOOR  # noqa: PLC0414 - pages show it
-from assay.annotation.agreement import Agreement, Voice, agreement, by_annotator, gap
+from assay.annotation.agreement import (
+    Agreement,
+    Difference,
+    Voice,
+    agreement,
+    by_annotator,
+    differ,
+    differences,
+    gap,
+    judged_by_both,
+)
 from assay.annotation.exchange import read_grades
 from assay.annotation.joint import joint
 from assay.annotation.standing import Standing, standing
@@ -95,6 +106,37 @@ class Dispute:
     task: Task
     grades: tuple[int | None, int | None]
     comments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTask:
+    """A passage that an annotator has graded, and their grade."""
+
+    task: Task
+    grade: Grade
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedDispute:
+    """A difference that was settled; ``decision`` says how, by whom and why."""
+
+    dispute: Dispute
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """A passage that two people graded; ``grades`` are in the order of the round's annotators."""
+
+    task: Task
+    grades: tuple[int | None, int | None]
+    comments: tuple[str, str]
+    decision: Decision | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether somebody must decide: two grades, or none that counts."""
+        return differ(self.grades)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +270,25 @@ class Desk:
         return tuple(
             task(self.round, item, texts[item.query_id], number, len(mine))
             for number, item in enumerate(mine, 1)
+        )
+
+    def judged(self, annotator: str) -> tuple[JudgedTask, ...]:
+        """What this annotator has graded, in the order in which they did."""
+        tasks = {(one.query_id, one.chunk_id): one for one in self.tasks(annotator)}
+        return tuple(
+            JudgedTask(_harmless(tasks[grade.key]), grade)
+            for grade in self.grades(annotator)
+            if grade.key in tasks
+        )
+
+    def task(self, annotator: str, key: ItemKey) -> Task:
+        """One passage, judged or not, as this annotator sees it."""
+        for one in self.tasks(annotator):
+            if (one.query_id, one.chunk_id) == key:
+                return self._harmless(one)
+        raise UsageError(
+            f"{annotator} is not asked about {key[1]!r:.80} for {key[0]!r:.80}",
+            hint="only pooled passages are judged",
         )
 
     def grade(self, annotator: str, key: ItemKey, grade: int | None, comment: str = "") -> Graded:
@@ -374,34 +435,66 @@ class Desk:
         None: the caller has made sure of that, or only counts.
         """
         self.refuse_judge(person or "")
+        return self._disputes(undecided(self._differences(), self.decisions()))
+
+    def decided(self, person: str | None = None) -> tuple[DecidedDispute, ...]:
+        """What was decided, the last decision first; for nobody who judges here."""
+        self.refuse_judge(person or "")
+        settled = {decision.key: decision for decision in self.decisions()}
+        found = self._disputes([one for one in self._differences() if one.key in settled])
+        pairs = [
+            DecidedDispute(one, settled[one.task.query_id, one.task.chunk_id]) for one in found
+        ]
+        return tuple(sorted(pairs, key=lambda one: one.decision.at, reverse=True))
+
+    def _disputes(self, differences: Sequence[Difference]) -> tuple[Dispute, ...]:
         items = {item.key: item for item in self.items}
         texts = {query.query_id: query.query_text for query in self.queries}
         comments: dict[ItemKey, list[str]] = {}
         for grade in self.grades():
             if grade.comment and grade.annotator in self.round.annotators:
                 comments.setdefault(grade.key, []).append(grade.comment)
-        waiting = undecided(self.agreement().differences, self.decisions())
+        total = len(differences)
         return tuple(
             Dispute(
-                _harmless(
-                    task(
-                        self.round,
-                        items[difference.key],
-                        texts[difference.query_id],
-                        number,
-                        len(waiting),
-                    )
-                ),
-                _nameless(difference.grades),
-                tuple(sorted(comments.get(difference.key, ()))),
+                _harmless(task(self.round, items[one.key], texts[one.query_id], number, total)),
+                _nameless(one.grades),
+                tuple(sorted(comments.get(one.key, ()))),
             )
-            for number, difference in enumerate(waiting, 1)
+            for number, one in enumerate(differences, 1)
         )
+
+    def pairs(self, person: str | None = None) -> tuple[JudgedPair, ...]:
+        """Every passage that both have graded, with both grades; for nobody who judges here."""
+        self.refuse_judge(person or "")
+        items = {item.key: item for item in self.items}
+        texts = {query.query_id: query.query_text for query in self.queries}
+        decisions = {decision.key: decision for decision in self.decisions()}
+        both = self._judged_by_both()
+        return tuple(
+            JudgedPair(
+                _harmless(task(self.round, items[key], texts[key[0]], number, len(both))),
+                (first.grade, second.grade),
+                (first.comment, second.comment),
+                decisions.get(key),
+            )
+            for number, (key, (first, second)) in enumerate(both.items(), 1)
+        )
+
+    def _judged_by_both(self) -> dict[ItemKey, tuple[Grade, Grade]]:
+        said = by_annotator(self.grades())
+        first, second = (said.get(name, {}) for name in (*self.round.annotators, "")[:2])
+        return judged_by_both(self.items, first, second)
+
+    def _differences(self) -> tuple[Difference, ...]:
+        """Where the two differ, without the statistics of their agreement."""
+        both = self._judged_by_both()
+        return differences({key: (one.grade, two.grade) for key, (one, two) in both.items()})
 
     def decide(self, person: str, key: ItemKey, grade: int | None, comment: str = "") -> Decided:
         """Enter the third person's decision about a difference."""
         check_id(person, "name")
-        if key not in {difference.key for difference in self.agreement().differences}:
+        if key not in {difference.key for difference in self._differences()}:
             raise UsageError(
                 f"the annotators do not differ about {key[1]!r:.80} for {key[0]!r:.80}"
             )
@@ -409,11 +502,32 @@ class Desk:
         self.store.decide(self.round.round_id, [decision])
         return Decided(*key, grade, person, self.open_items())
 
+    def undecide(self, person: str, key: ItemKey | None = None) -> Decision | None:
+        """Take back a decision: the one on ``key``, else the last that this person made."""
+        self.refuse_judge(person)
+        chosen = [
+            decision
+            for decision in self.decisions()
+            if (decision.by == person and not decision.rule if key is None else decision.key == key)
+        ]
+        if not chosen:
+            return None
+        last = max(chosen, key=lambda decision: decision.at)
+        self.store.undecide(self.round.round_id, [last.key])
+        return last
+
+    def undecide_rules(self, person: str) -> int:
+        """Take back everything that a rule decided; how many decisions there were."""
+        self.refuse_judge(person)
+        keys = [decision.key for decision in self.decisions() if decision.rule]
+        self.store.undecide(self.round.round_id, keys)
+        return len(keys)
+
     def decide_by_rule(self, rule: str, person: str) -> tuple[Decision, ...]:
         """Let a rule decide what no person has decided; ``person`` answers for the choice."""
         check_id(person, "name")
         by_people = [decision for decision in self.decisions() if not decision.rule]
-        decisions = by_rule(undecided(self.agreement().differences, by_people), rule, person)
+        decisions = by_rule(undecided(self._differences(), by_people), rule, person)
         self.store.decide(self.round.round_id, decisions)
         return decisions
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import secrets
 import tempfile
@@ -131,11 +132,32 @@ def ingest_upload(
 ) -> DocumentsWritten:
     """Read a file that ``keep_upload`` kept, in any format that ``ingest`` reads, and remove it."""
     path = workspace.layout.uploads / kept
-    written = ingest(workspace, path, keep_going=True, progress=progress)
+    with _naming(path) as told:
+        written = ingest(workspace, path, keep_going=True, progress=progress)
+    written = replace(
+        written,
+        problems=tuple(map(told, written.problems)),
+        left_out=tuple(map(told, written.left_out)),
+    )
     path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         path.parent.rmdir()
     return written
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[Callable[[str], str]]:
+    """Let messages name a file that was sent by its name, and not by where it is kept here."""
+
+    def told(text: str) -> str:
+        return text.replace(f"{path.parent}{os.sep}", "")
+
+    try:
+        yield told
+    except AssayError as error:
+        error.message = told(error.message)
+        error.hint = told(error.hint) if error.hint else None
+        raise
 
 
 def ingest(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.app import comparison, corpus, gate, index
+from assay.app import comparison, corpus, first_set, gate, index, pool
 from assay.app.engine import Progress
 from assay.app.evaluation import EvaluationRequest, evaluate, same_request
 from assay.app.workspace import Workspace
@@ -31,7 +31,9 @@ __all__ = [
     "AB",
     "ENDED",
     "EVALUATION",
+    "FIRST_ROUND",
     "GATE",
+    "ROUND",
     "ClaimedJob",
     "Control",
     "Done",
@@ -46,6 +48,8 @@ __all__ = [
 EVALUATION = "evaluation"
 AB = "ab"
 GATE = "gate"
+ROUND = "round"
+FIRST_ROUND = "first-round"
 LOOK_EVERY_S = 2.0
 CANCEL_LOOK_S = 0.5
 """How often running work asks whether somebody, maybe through another service, cancelled it."""
@@ -391,6 +395,20 @@ def _gate(workspace: Workspace, request: Mapping[str, Any], progress: Progress) 
     return gate.gate(workspace, decode(gate.GateRequest, request), progress).to_dict()
 
 
+def _round(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    asked = decode(pool.RoundRequest, request)
+    return _opened(pool.pool_requested(workspace, asked, progress))
+
+
+def _first_round(workspace: Workspace, request: Mapping[str, Any], progress: Progress) -> object:
+    return _opened(first_set.new(workspace, decode(first_set.NewSet, request), progress))
+
+
+def _opened(made: pool.PassagePool) -> dict[str, Any]:
+    """The round that was opened, without its passages."""
+    return {name: value for name, value in made.to_dict().items() if name != "items"}
+
+
 Verb = Callable[[Workspace, Mapping[str, Any], Progress], object]
 _VERBS: Mapping[str, Verb] = {
     "ingest": _ingest,
@@ -399,6 +417,8 @@ _VERBS: Mapping[str, Verb] = {
     "index": _index,
     AB: _ab,
     GATE: _gate,
+    ROUND: _round,
+    FIRST_ROUND: _first_round,
 }
 
 

@@ -24,18 +24,19 @@ from assay.annotation.pool import (
     judged_share,
     pooled,
 )
-from assay.annotation.sample_file import read_sample, sample_lines
+from assay.annotation.sample_file import read_sample, sample_lines, sample_row
 from assay.annotation.similar import Encode, words_of
 from assay.annotation.standing import HYBRID
+from assay.app import testsets
 from assay.app.annotation import read_limited
 from assay.app.engine import Progress, silent
 from assay.app.workspace import Workspace
 from assay.errors import InputError, SearchUnavailableError, UsageError
 from assay.evaluation.scores import rounded
 from assay.evaluation.stored_run import StoredRun
-from assay.model.annotation import Item, Purpose, Round, RoundQuery
+from assay.model.annotation import Item, Purpose, Round, RoundQuery, check_people
 from assay.model.arrays import FloatArray
-from assay.model.document import Chunk, SpeakerRole
+from assay.model.document import Chunk, SpeakerRole, check_id
 from assay.model.moments import now
 from assay.model.query import Filters
 from assay.model.run_store import RunFilter
@@ -57,7 +58,7 @@ def sample(
     workspace: Workspace,
     test_set: TestSet,
     *,
-    path: Path | None = None,
+    source: Path | Sequence[str] | None = None,
     strategy: str = Strategy.RANDOM,
     count: int = DEFAULT_COUNT,
     seed: int = DEFAULT_SEED,
@@ -65,14 +66,15 @@ def sample(
     dense: bool = True,
     output: Path | None = None,
 ) -> Sample:
-    """Draw queries from the log of this workspace, or from a file.
+    """Draw queries from the log of this workspace, or from a file; or take all of a list.
 
     ``dense`` compares meanings too, where the workspace has a model for it. ``output`` is a file
     of JSON lines to write, for a person to look through.
     """
     if strategy not in list(Strategy):
         raise UsageError(f"there is no strategy {strategy!r:.40}", hint=", ".join(Strategy))
-    candidates = logged(workspace, since) if path is None else read_candidates(path)
+    typed = source is not None and not isinstance(source, Path)
+    candidates = _candidates(workspace, source, since)
     drawn = draw(
         candidates,
         test_set,
@@ -82,10 +84,21 @@ def sample(
         seed=seed,
         encode=_encode(workspace) if dense else None,
         taken=ids_in_rounds(workspace),
+        every=typed,
     )
     if output is not None:
         write_text(output, sample_lines(drawn))
     return drawn
+
+
+def _candidates(
+    workspace: Workspace, source: Path | Sequence[str] | None, since: str
+) -> tuple[QueryCandidate, ...]:
+    if source is None:
+        return logged(workspace, since)
+    if isinstance(source, Path):
+        return read_candidates(source)
+    return gathered(QueryCandidate(text) for text in source)
 
 
 def logged(workspace: Workspace, since: str) -> tuple[QueryCandidate, ...]:
@@ -162,7 +175,7 @@ class PassagePool:
 def pool(
     workspace: Workspace,
     test_set: TestSet,
-    path: Path | None = None,
+    drawn: Path | Sequence[RoundQuery] | None = None,
     *,
     annotators: tuple[str, str] | None = None,
     round_id: str | None = None,
@@ -173,32 +186,76 @@ def pool(
 ) -> PassagePool:
     """Gather the passages to judge, and open a round where two people are named.
 
-    ``path`` is the file of a sample; without it, what searches bring up for the evaluation queries
-    of the set and nobody has judged. ``runs`` is how many stored runs are pooled, too.
+    ``drawn`` is a sample or the file of one; without it, what searches bring up for the evaluation
+    queries of the set and nobody has judged. ``runs`` is how many stored runs are pooled, too.
     """
-    if path is None:
+    if drawn is None:
         queries = _round_queries(test_set)
         golden = [query for query in test_set.evaluation_queries if query.relevant_docs]
         if not golden:
             raise InputError(f"no query of {test_set.name} has a judgment")
     else:
-        queries = read_sample(read_limited(path), str(path))
+        queries = _drawn(drawn)
         golden = [GoldenQuery(one.query_id, one.query_text, one.query_type) for one in queries]
     made = gather(workspace, golden, depth, newest_runs(workspace, runs), progress=progress)
     if annotators is None:
         return made
     opened = Round(
         round_id=round_id or f"{test_set.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}",
-        purpose=Purpose.HOLES if path is None else Purpose.REFRESH,
+        purpose=Purpose.HOLES if drawn is None else Purpose.REFRESH,
         test_set=test_set.name,
         version=test_set.version,
         checksum=test_set.checksum,
         annotators=annotators,
         seed=seed,
         created_at=now(),
-        source={**_source(path, queries), "pool": list(made.lists), "depth": depth},
+        source={**_source(drawn, queries), "pool": list(made.lists), "depth": depth},
     )
     return replace(made, round=open_round(workspace, opened, queries, made))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRequest:
+    """A round to open over a test set; without queries, over results that nobody has judged."""
+
+    test_set: str
+    annotators: tuple[str, str]
+    queries: tuple[RoundQuery, ...] | None = None
+    round_id: str | None = None
+    depth: int = DEFAULT_DEPTH
+    runs: int = POOLED_RUNS
+    seed: int = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        check_people(self.annotators, Purpose.REFRESH)
+        check_depth(self.depth)
+        if self.round_id is not None:
+            check_id(self.round_id, "round")
+
+
+def pool_requested(
+    workspace: Workspace, asked: RoundRequest, progress: Progress = silent
+) -> PassagePool:
+    """Open the round that was asked for."""
+    return pool(
+        workspace,
+        testsets.load(workspace.layout, asked.test_set),
+        asked.queries,
+        annotators=asked.annotators,
+        round_id=asked.round_id,
+        depth=asked.depth,
+        runs=asked.runs,
+        seed=asked.seed,
+        progress=progress,
+    )
+
+
+def round_queries(sample: Sample) -> tuple[RoundQuery, ...]:
+    """A sample as the queries of a round."""
+    return tuple(
+        RoundQuery(one.query_id, one.query_text, one.query_type, sample_row(one, sample)["origin"])
+        for one in sample.queries
+    )
 
 
 def open_round(
@@ -216,13 +273,23 @@ def _round_queries(test_set: TestSet) -> tuple[RoundQuery, ...]:
     )
 
 
-def _source(path: Path | None, queries: Sequence[RoundQuery]) -> dict[str, Any]:
+def _drawn(given: Path | Sequence[RoundQuery]) -> tuple[RoundQuery, ...]:
+    if isinstance(given, Path):
+        return read_sample(read_limited(given), str(given))
+    if not given:
+        raise InputError("no question is chosen", hint="choose at least one, or draw others")
+    return tuple(given)
+
+
+def _source(
+    given: Path | Sequence[RoundQuery] | None, queries: Sequence[RoundQuery]
+) -> dict[str, Any]:
     """Where the queries of a round come from, and how they were drawn."""
-    if path is None:
+    if given is None:
         return {}
     origin = queries[0].origin
     drawn = {name: origin[name] for name in ("strategy", "seed") if name in origin}
-    return {"queries": path.name, **drawn}
+    return {"queries": given.name if isinstance(given, Path) else "given", **drawn}
 
 
 def gather(

@@ -21,7 +21,7 @@ from assay.annotation.effect import Effect, effect, query_values
 from assay.annotation.reanchor import Fate, NewChunk, Reanchored
 from assay.annotation.reanchor import reanchor as anchored
 from assay.annotation.retire import Evidence, Retirement, entered, retire
-from assay.annotation.swap import filled, plan, ready_queries, swapped
+from assay.annotation.swap import filled, most_replaced, plan, ready_queries, swapped
 from assay.app.annotation import Desk, open_desk
 from assay.app.testsets import save_new
 from assay.app.workspace import Workspace
@@ -84,12 +84,13 @@ def propose(
     parent: TestSet,
     *,
     round_id: str = "latest",
-    count: int = DEFAULT_REPLACE,
+    count: int | None = DEFAULT_REPLACE,
     seed: int = DEFAULT_SEED,
 ) -> Proposal:
     """What the next version would be if ``count`` queries were replaced.
 
-    Refused while the annotators do not agree.
+    None replaces as many as the round can fill, up to twenty. Refused while the annotators do not
+    agree.
     """
     desk = open_desk(workspace, round_id)
     about = desk.round
@@ -103,6 +104,8 @@ def propose(
         made = _filled(parent, desk.items, settled, provenance)
         return Proposal(parent, made, about, agreed, (), (), {}, effect(parent, made, runs))
     ready = ready_queries(desk.queries, desk.items, settled)
+    if count is None:
+        count = most_replaced(parent, ready.queries, DEFAULT_REPLACE) or 1
     planned = plan(parent, ready.queries, count)
     evidence = Evidence(query_values(runs, parent.evaluation_queries), entered(parent))
     retired = retire(parent, planned.counts, evidence, seed=seed)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from assay import limits
-from assay.app.statistics import USUAL, Measures, Statistics, as_text
+from assay.app import cost
+from assay.app.statistics import USUAL, Measures, Statistics
 from assay.errors import AssayError, UsageError
 from assay.evaluation.decisions import Decisions, classify
 from assay.evaluation.defaults import DECISION_MEASURES
@@ -21,7 +22,6 @@ from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
 from assay.hits.labels import read_labels
 from assay.hits.qrels import load_qrels
-from assay.measures.parse import parse_measures
 from assay.model.ranking import MatchName, RankByName
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from assay.settings import Settings
 
 STDIN = "-"
-VALUE_S, OVERHEAD = 5e-9, 240
-"""Seconds for a value of a resample, and the rows that would take as long as a column by itself."""
 Groups: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
 ReadProgress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with (run, bytes read, bytes in all)."""
@@ -84,8 +82,8 @@ class ScoreRequest:
         if self.by is not None:
             groups = len(set(self.by.values())) if isinstance(self.by, Mapping) else queries
         tests = max(0, runs - 1) if self.compare else 0
-        columns = (runs * (1 + groups) + tests) * _count(self.measures or settings.measures)
-        return _seconds(columns, queries, self.statistics.applied_to(settings).resamples)
+        columns = (runs * (1 + groups) + tests) * cost.counted(self.measures or settings.measures)
+        return cost.drawn(columns, queries, self.statistics.applied_to(settings).resamples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +104,7 @@ def classify_seconds(
 ) -> float:
     """About how long a core computes on so many decisions."""
     resamples = statistics.applied_to(settings).resamples
-    return _seconds(_count(measures or DECISION_MEASURES), rows, resamples)
-
-
-def _count(measures: Measures) -> int:
-    return len(parse_measures(as_text(measures)))
-
-
-def _seconds(columns: int, rows: int, resamples: int) -> float:
-    """By what was measured: each value of each resample, and something for each column of it."""
-    return VALUE_S * columns * resamples * (OVERHEAD + rows)
+    return cost.drawn(cost.counted(measures or DECISION_MEASURES), rows, resamples)
 
 
 def score_runs(

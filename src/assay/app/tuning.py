@@ -30,7 +30,7 @@ from assay.measures.parse import parse_measure
 from assay.model.arrays import FloatArray, IntArray
 from assay.search.request import FusionMethod, Normalization, SearchOptions
 from assay.search.run_config import evaluation_options
-from assay.search.tuning import Pool, grid, pool, reading, weights_of, with_type_weights
+from assay.search.tuning import Pool, alone, grid, pool, reading, weights_of, with_type_weights
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -98,6 +98,8 @@ def tune(
         evaluation=evaluation.scored,
         held_out=searched("holdout").scored if holdout else None,
         sampling=workspace.settings.sampling,
+        kind=lambda one: str(one.fusion_method),
+        others={f"{name} alone": alone(present, name) for name in present.components},
     )
     return Tuned(tuning, present)
 

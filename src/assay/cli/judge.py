@@ -39,9 +39,9 @@ def claims(
     from assay.cli.annotate import keyboard
     from assay.errors import UsageError
 
-    if not person:
-        raise UsageError("who grades?", hint="--as NAME")
     with Workspace(configuration(ctx)) as workspace:
+        if not person:
+            raise UsageError("name the person who grades", hint="--as NAME")
         desk = open_claims(workspace, run, answers=answers, seed=seed)
         if json_output:
             emit_json(desk.turn(person))

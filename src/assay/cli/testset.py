@@ -592,7 +592,7 @@ def sample(
         drawn = pool.sample(
             workspace,
             _load(workspace, name),
-            path=source,
+            source=source,
             strategy=strategy,
             count=count,
             seed=seed,

@@ -3,12 +3,13 @@
 Claims of the same query are paired: those in the same words first, then those that share most of
 their words, as where only a number differs. A pair that is supported on one side only has flipped.
 A claim that only one side makes counts where it is not supported: the answer got worse or better.
+A claim that is gone since the later run refuses a question that has an answer is no gain.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -49,17 +50,27 @@ class ClaimChange:
 
 
 def claim_changes(
-    a: Mapping[str, QueryOutcome], b: Mapping[str, QueryOutcome]
+    a: Mapping[str, QueryOutcome],
+    b: Mapping[str, QueryOutcome],
+    answerable: Set[str] = frozenset(),
 ) -> tuple[ClaimChange, ...]:
-    """What changed from a to b, in the order of b; only where both answers were judged."""
+    """What changed from a to b, in the order of b; only where both answers were judged.
+
+    ``answerable`` are the queries that should not be refused.
+    """
     return tuple(
         change
         for name, outcome in b.items()
         if (before := a.get(name)) is not None
         and before.judged is not None
         and outcome.judged is not None
+        and not (name in answerable and _refused(outcome))
         for change in _of_query(name, before.judged.claims, outcome.judged.claims)
     )
+
+
+def _refused(outcome: QueryOutcome) -> bool:
+    return outcome.answer is not None and not outcome.answer.grounded
 
 
 def _of_query(

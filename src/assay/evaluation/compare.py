@@ -51,6 +51,7 @@ from assay.evaluation.stored_run import StoredRun
 from assay.garbage import paused
 from assay.measures.base import Family, Measure
 from assay.measures.parse import parse_measures
+from assay.model.answers import Expect
 from assay.model.ranking import Match
 from assay.model.runs import QueryOutcome, RunInfo
 from assay.model.sampling import Sampling
@@ -318,7 +319,11 @@ def compare_runs(
             *run_doubts({a: common.of_a, b: common.queries}, match),
         ),
         left_out=wanted.left_out,
-        claims=claim_changes(a.by_query, b.by_query),
+        claims=claim_changes(
+            a.by_query,
+            b.by_query,
+            {one.query_id for one in common.queries if one.expect is Expect.EVIDENCE},
+        ),
         matching=match,
         headline={str(m): (one.scores[m], other.scores[m]) for m in headline},
     )

@@ -27,6 +27,7 @@ from assay.evaluation.defaults import (
 from assay.evaluation.documents import Documents, documents_of
 from assay.evaluation.match import judge_outcomes, ranked_queries
 from assay.evaluation.score import Protocol, check_families, protocol_named, scores_of
+from assay.evaluation.scope import ranks_nothing
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Column, Family, Measure
@@ -38,6 +39,8 @@ from assay.model.ranking import Match, MatchName, falling
 from assay.model.runs import QueryOutcome
 from assay.model.sampling import Sampling
 from assay.model.testset import GoldenQuery, TestSet
+
+NO_RANKING = "no query names a relevant document"
 
 
 def score_outcomes(
@@ -83,6 +86,8 @@ def score_outcomes(
             hits, chosen, undefined, name=name, sampling=sampling or Sampling(), clusters=clusters
         )
 
+    if not decisions and ranks_nothing(test_set.queries):
+        return _unranked(test_set, ranking, name, sampling or Sampling())
     ranked = over(ranked_queries(test_set.queries), ranking) if ranking else None
     if not decisions:
         assert ranked is not None
@@ -96,6 +101,15 @@ def score_outcomes(
         decision_intervals=decided.decision_intervals,
         decided=decided.decided,
     )
+
+
+def _unranked(
+    test_set: TestSet, measures: Sequence[Measure], name: str, sampling: Sampling
+) -> Scores:
+    """Measures of rankings where only answers can be right or wrong: undefined for every query."""
+    queries = tuple(query.query_id for query in test_set.queries)
+    none = Column(np.zeros(len(queries)), np.zeros(len(queries), np.bool_), NO_RANKING)
+    return replace(no_scores(name, sampling, queries), columns=dict.fromkeys(measures, none))
 
 
 def score_run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import islice
 from typing import Any
 
 from assay.evaluation.answers import (
@@ -203,6 +204,11 @@ class EvaluationResult(Tabular):
         again = tuple(one.query_id for one in self.outcomes if ASKED_AGAIN in one.warnings)
         asked_to_find = set(to_find).difference(self.scope.unasked)
         missed = tuple(query for query in self.empty if query in asked_to_find)
+        by_answer = tuple(
+            q.query_id
+            for q in self.scope.queries
+            if q.expect is Expect.EVIDENCE and q.has_truth and not q.judged
+        )
         said = list(filter(None, [self.scope.incomplete, self.scope.skip_note]))
         if self.info is not None and self.info.filters:
             said.append(
@@ -214,6 +220,7 @@ class EvaluationResult(Tabular):
             (self.unanswered, every, f"could not be answered, which counts as wrong{answering}"),
             (self.degraded, every, f"answered without some component ({lacking})"),
             (missed, to_find, "with something to find found nothing, counted as 0"),
+            (by_answer, to_find, "name no relevant document: only their answers are measured"),
             (
                 self.out_of_order,
                 every,
@@ -234,9 +241,23 @@ class EvaluationResult(Tabular):
         ):
             if ids:
                 said.append(some(ids, len(of), what))
-        said += filter(None, [self._repeated, self._cut_off, self._other_rule])
+        said += filter(None, [self._repeated, self._cut_off, self._other_rule, self._uncited])
         said += self.scores.summary.alarms()
+        said += filter(None, [self._other_ids])
         return [*said, *self._doubts, *self.test_set.cautions, *self.notes]
+
+    @property
+    def _other_ids(self) -> str | None:
+        """How the ids of results and those of judgments look, where none of them meet."""
+        summary = self.scores.summary
+        if not summary.retrieved.any() or summary.relevant_retrieved.any():
+            return None
+        found = (one.results[0].chunk_id for one in self.outcomes if one.results)
+        judged = (one.relevant_docs[0].id for one in self.scope.queries if one.relevant_docs)
+        first, second = (
+            ", ".join([f"{one:.60}" for one in islice(ids, 3)]) for ids in (found, judged)
+        )
+        return f"results have ids such as {first}; judgments have ids such as {second}"
 
     @property
     def _other_rule(self) -> str | None:
@@ -245,6 +266,17 @@ class EvaluationResult(Tabular):
             return None
         own, here = self.info.scoring.match, self.scoring.match
         return f"matched {MATCHED_BY[here]} here; the run itself is scored {MATCHED_BY[own]}"
+
+    @property
+    def _uncited(self) -> str | None:
+        """That a judged system names no sources at all, which may not be what it means."""
+        judged = [one for one in self.outcomes if one.judged is not None and one.judged.claims]
+        if not judged or any(one.answer and one.answer.citations for one in judged):
+            return None
+        return (
+            "no answer cites a passage, so that no claim is supported; where answers rest on "
+            "all that was retrieved, return those ids as citations"
+        )
 
     @property
     def _cut_off(self) -> str | None:

@@ -8,7 +8,8 @@ and Chroma are read as they come. A response may say what it cost (``cost``, ``t
 A system that also answers returns its ``answer`` beside the results or ``passages``: a text, whose
 ``[1]`` is the first of them unless ``citations`` name them, or ``{text, citations, grounded,
 refusal_reason}``. One that cites nothing and only says that there is no answer is a refusal, unless
-``grounded`` is true. The ``text`` of each passage is what numbers and claims are held against.
+``grounded`` is true. The ``text`` of each passage is what numbers and claims are held against;
+passages that are texts without ids, as in rows of ragas and DeepEval, go by a digest of the text.
 
 The order that the engine gave is the ranking: its rank where results have one, else the place in
 the list. Scores do not move anything, since they may be distances; where they contradict the order,
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from assay import limits
+from assay.digests import digest_of
 from assay.errors import InputError, UnreachableError
 from assay.evidence.claims import citing
 from assay.evidence.numbers import check_numbers
@@ -43,23 +45,33 @@ from assay.model.answers import (
     Usage,
     read_answer,
 )
-from assay.model.document import Chunk, is_made_id
+from assay.model.document import OTHER_IDS, Chunk, is_made_id
 from assay.model.judgments import Span
 from assay.model.ranking import RankBy, Result, document_id, falling
 from assay.model.runs import REFUSED_IN_WORDS, QueryOutcome, RankedResult
 
 CHUNK_NAMES = ("chunk_id", "id", "segment_id", "node_id", "_id", "id_")
-ID_NAMES = (
-    *("chunk_id", "id", "doc_id", "segment_id", "document_id", "docno", "docid", "corpus_id"),
-    *("node_id", "_id", "id_", "pmid", "pmcid", "nct_id", "nct_number", "cord_uid"),
-    *("uid", "uuid", "key"),
+_OWN_FIRST = (
+    "chunk_id",
+    "id",
+    "doc_id",
+    "segment_id",
+    "document_id",
+    "docno",
+    "docid",
+    "corpus_id",
 )
+ID_NAMES = tuple(dict.fromkeys((*_OWN_FIRST, "node_id", "_id", "id_", *OTHER_IDS)))
 """In the order of preference; whatever is an id in a corpus is one here."""
 SCORE_NAMES = ("score", "similarity", "_score")
 QUERY_NAMES = ("query_id", "qid")
 TEXT_NAMES = ("text", "page_content", "content", "contents", "passage", "chunk_text")
-LIST_NAMES = ("results", "passages", "contexts", "context", "documents", "sources")
+LIST_NAMES = (
+    *("results", "passages", "contexts", "context", "documents", "sources"),
+    *("retrieved_contexts", "retrieval_context"),
+)
 """Where a response keeps its results; all but the first only beside an answer."""
+ANSWER_TEXTS = ("response", "actual_output")  # of rows of ragas and DeepEval
 DOCUMENT_NAMES = ("doc_id", "document_id", "ref_doc_id")
 INNER = ("metadata", "meta", "payload", "_source")
 """Where objects of other libraries keep the ids of their owner, also one within the other."""
@@ -89,6 +101,8 @@ def as_outcome(
         return QueryOutcome(query_id, results=results, warnings=warnings)
     rank_by = rank_by or _rank_by(query_id, _field(returned, "rank_by"))
     listed = opened(_listed(returned))
+    if _answers(returned):
+        listed = _identified(listed)
     results, warnings = _ranked(query_id, listed, rank_by, made)
     outcome = QueryOutcome(
         query_id,
@@ -111,9 +125,25 @@ def _listed(returned: Any) -> Any:
 
 def _answers(returned: Any) -> bool:
     """Whether a response brings an answer; an empty one is a refusal."""
-    if isinstance(returned, Mapping):
-        return "answer" in returned
-    return _field(returned, "answer") is not None
+    if isinstance(returned, Mapping) and "answer" in returned:
+        return True
+    return _said(returned) is not None
+
+
+def _said(returned: Any) -> Any:
+    """The answer of a response; under a name of another library only if it is a text."""
+    if (found := _field(returned, "answer")) is not None or _field(returned, "results") is not None:
+        return found
+    texts = (_field(returned, name) for name in ANSWER_TEXTS)
+    return next((text for text in texts if isinstance(text, str)), None)
+
+
+def _identified(listed: Any) -> Any:
+    """The passages beside an answer; where they are texts, each with an id made of its text."""
+    texts = isinstance(listed, (list, tuple)) and all(isinstance(one, str) for one in listed)
+    if not texts or not any(len(one.split()) > 1 for one in listed):
+        return listed
+    return [{"id": digest_of(one).replace(":", "-"), "text": one} for one in listed]
 
 
 def _answered(outcome: QueryOutcome, returned: Any, texts: Mapping[str, str]) -> QueryOutcome:
@@ -144,13 +174,13 @@ def checked_numbers(
 
 def _insists(returned: Any) -> bool:
     """Whether a system says itself that its answer is no refusal."""
-    said = _field(returned, "answer")
+    said = _said(returned)
     inside = isinstance(said, Mapping) and said.get("grounded") is True
     return inside or isinstance(said, Answer) or _field(returned, "grounded") is True
 
 
 def _answer(outcome: QueryOutcome, returned: Any) -> Answer:
-    said, reason = _field(returned, "answer"), _field(returned, "refusal_reason")
+    said, reason = _said(returned), _field(returned, "refusal_reason")
     if said is not None and not isinstance(said, str | Mapping | Answer):
         said = _named(said, ("content", "text", "response"), inner=False)  # a message
     if said is None or (isinstance(said, str) and not said.strip()):
@@ -199,7 +229,13 @@ def opened(returned: Any) -> Any:
     ids = _field(returned, "ids")
     if isinstance(ids, list) and len(ids) == 1 and isinstance(ids[0], list):
         return _nested(returned, ids[0])
-    return returned
+    return _only_list(returned) if isinstance(returned, Mapping) else returned
+
+
+def _only_list(returned: Mapping[Any, Any]) -> Any:
+    """The only list of an answer such as ``{"items": [...], "total": 7}``; else the same."""
+    lists = [value for value in returned.values() if isinstance(value, list)]
+    return lists[0] if len(lists) == 1 and lists[0] and _has_id(lists[0][0]) else returned
 
 
 def require_whole(answer: Any) -> None:
@@ -239,10 +275,10 @@ def renamed(returned: Any, id_field: str | None, doc_field: str | None) -> Any:
     results = [_with_ids(one, id_field, doc_field) for one in _items("", listed, id_field)]
     if not response:
         return results
-    said = ("answer", "citations", "grounded", "refusal_reason") if _answers(returned) else ()
-    kept = ("rank_by", "degraded", "component_errors", "warnings", "timings_ms", *said)
+    beside = ("citations", "grounded", "refusal_reason") if _answers(returned) else ()
+    kept = ("rank_by", "degraded", "component_errors", "warnings", "timings_ms", *beside)
     told = {name: _field(returned, name) for name in (*kept, *USAGE_NAMES, *COST_NAMES, "tokens")}
-    return {"results": results, **told}
+    return {"results": results, **told, **({"answer": _said(returned)} if beside else {})}
 
 
 def _with_ids(one: Any, id_field: str | None, doc_field: str | None) -> dict[str, Any]:
@@ -345,6 +381,11 @@ def _items(query_id: str, listed: Any, id_field: str | None = None) -> Iterable[
     if is_frame(listed) or (isinstance(listed, Mapping) and _is_table(listed)):
         return _rows(query_id, columns_of(listed), id_field)
     if isinstance(listed, Mapping):
+        if any(isinstance(value, Mapping | list) for value in listed.values()):
+            names = ", ".join(map(str, listed))
+            _refuse(
+                query_id, f"the retriever returned a dict without a list of results ({names:.200})"
+            )
         return listed.items()  # {id: score}
     if is_series(listed):  # scores under their ids, or ids
         return tuple(listed.items() if is_labelled(listed) else listed.to_list())
@@ -352,7 +393,8 @@ def _items(query_id: str, listed: Any, id_field: str | None = None) -> Iterable[
         _refuse(query_id, "the retriever returned None; where nothing was found, return []")
     if isinstance(listed, Set):
         _refuse(query_id, "the retriever returned a set, which has no order")
-    if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
+    iterable = isinstance(listed, Iterable) and not hasattr(type(listed), "model_fields")
+    if isinstance(listed, (str, bytes)) or not iterable:  # a model of pydantic yields its fields
         _refuse(query_id, f"the retriever returned {type(listed).__name__}, not a list of results")
     results: Iterable[Any] = listed
     return results

@@ -12,7 +12,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.model.answers import Expect
 from assay.model.testset import GoldenQuery, TestSet
 from assay.plural import counted, share_of
 
@@ -85,7 +84,12 @@ class Scope:
 
 def lacks_truth(query: GoldenQuery) -> bool:
     """Whether a query should find evidence, and the test set does not say which."""
-    return query.expect is Expect.EVIDENCE and not query.judged
+    return not query.has_truth
+
+
+def ranks_nothing(queries: Sequence[GoldenQuery]) -> bool:
+    """Whether no query names a document to find, and each says otherwise what is right."""
+    return bool(queries) and all(query.has_truth and not query.judged for query in queries)
 
 
 def answerable(test_set: TestSet) -> tuple[GoldenQuery, ...]:

@@ -16,9 +16,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from assay.errors import UsageError
-from assay.evaluation.engines import DEPTH, Ask, EngineQuery, engine_ask, is_of, then
+from assay.evaluation.engines import (
+    DEPTH,
+    ENCODERS,
+    Ask,
+    EngineQuery,
+    engine_ask,
+    is_of,
+    then,
+    vector_of,
+)
 from assay.evaluation.returned import USAGE_NAMES, renamed
+from assay.plural import counted
 
 COMPONENT = "__haystack_input__"  # which any class may become
 QUERY_INPUTS = ("query", "text", "question")  # of components of a pipeline
@@ -119,7 +131,9 @@ def asked(system: Any, k: int = DEPTH) -> Ask:
         return _with_k(system, k)
     raise UsageError(
         f"{name_of(system)} cannot be asked for a text",
-        hint="give a function that takes a query and returns results: "
+        hint="give (model, index, ids)"
+        if hasattr(system, "ntotal")
+        else "give a function that takes a query and returns results: "
         "lambda text: client.search(text)",
     )
 
@@ -297,18 +311,26 @@ def _is_faiss_pair(system: Any) -> bool:
     return (
         isinstance(system, tuple)
         and len(system) in (2, 3)
-        and hasattr(system[0], "encode")
         and hasattr(system[1], "ntotal")
+        and (callable(system[0]) or any(hasattr(system[0], name) for name in ENCODERS))
     )
 
 
 def _faiss(system: tuple[Any, ...], k: int) -> Ask:
     encoder, index = system[:2]
     ids: Sequence[Any] | None = system[2] if len(system) == 3 else None
+    if ids is not None and len(ids) < index.ntotal:
+        raise UsageError(
+            f"the index has {counted(index.ntotal, 'row')}, but there are {len(ids):,} ids",
+            hint="give an id for each row, in the order in which they were added",
+        )
 
     def ask(text: str) -> list[tuple[Any, float]]:
         """The nearest rows; their scores may be distances, so their order counts."""
-        vectors = encoder.encode([text])
+        if hasattr(encoder, "encode"):
+            vectors = encoder.encode([text])
+        else:
+            vectors = np.asarray([vector_of(encoder, text)], dtype=np.float32)
         scores, rows = index.search(vectors, min(k, index.ntotal))
         found = zip(rows[0].tolist(), scores[0].tolist(), strict=True)
         return [(row if ids is None else ids[row], score) for row, score in found if row >= 0]

@@ -6,9 +6,10 @@ chosen is always flattering; what is left of it on the held-out part is the hone
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -107,18 +108,42 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class BestOfKind:
+    """The best setting of one kind, such as a fusion method, and its mean on each part."""
+
+    name: str
+    settings: Any
+    evaluation: float
+    held_out: float | None
+
+
+@dataclass(frozen=True)
 class Tuning:
-    """The best setting, compared with the present one on both parts."""
+    """The best setting, compared with the present one on both parts, and the best of each kind."""
 
     measure: Measure
     trials: tuple[Trial, ...]
     best: Any
     evaluation: Contrast
     held_out: Contrast | None
+    kinds: tuple[BestOfKind, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Reasons not to believe the gain."""
+        """Reasons not to believe the gain, or not to want it."""
+        return (*self._doubts(), *self._rivals())
+
+    def _rivals(self) -> Iterator[str]:
+        """Kinds that were only compared, and did better than every setting that was tried."""
+        best = self.trials[0].mean
+        for one in self.kinds:
+            if one.evaluation > best:
+                yield (
+                    f"{one.name} is better than any fusion on these queries: "
+                    f"{one.evaluation:.4f} against {best:.4f}"
+                )
+
+    def _doubts(self) -> tuple[str, ...]:
         gain = self.evaluation.difference or 0.0
         if self.held_out is None:
             return ("there is no held-out part: the gain is that of the queries it was chosen on",)
@@ -168,15 +193,21 @@ def best_by_group(
 
 
 def tune(
-    settings: Iterable[Any],
+    settings: Sequence[Any],
     present: Any,
     measure: Measure,
     *,
     evaluation: tuple[Judged, Rank],
     held_out: tuple[Judged, Rank] | None = None,
     sampling: Sampling | None = None,
+    kind: Callable[[Any], str] = lambda _: "",
+    others: Mapping[str, Any] = MappingProxyType({}),
 ) -> Tuning:
-    """Try every setting on the evaluation part; compare the best with the present one on both."""
+    """Try every setting on the evaluation part; compare the best with the present one on both.
+
+    ``kind`` names what kind of setting one is: the best of each is reported on both parts. So are
+    ``others``, by their names; they are measured, but never chosen.
+    """
     if measure.definition.family is not Family.RANKING:
         raise UsageError(f"{measure} is not a measure of rankings", hint="such as nDCG@10")
     part, rank = evaluation
@@ -186,6 +217,11 @@ def tune(
     # the first of equal ones, so that the grid's order decides and nothing else
     best = max(enumerate(trials), key=lambda pair: (pair[1].mean, -pair[0]))[1].settings
     found = sorted(enumerate(trials), key=lambda pair: (-pair[1].mean, pair[0]))
+    first: dict[str, Trial] = {}
+    for _, trial in found:
+        first.setdefault(kind(trial.settings), trial)
+    kinds = [(name, first[name]) for name in dict.fromkeys(map(kind, settings)) if name]
+    kinds += [(name, Trial(one, _mean(measure, part, rank, one))) for name, one in others.items()]
 
     def contrast(where: tuple[Judged, Rank]) -> Contrast:
         part, rank = where
@@ -202,6 +238,15 @@ def tune(
         best,
         contrast(evaluation),
         None if held_out is None else contrast(held_out),
+        tuple(
+            BestOfKind(
+                name,
+                trial.settings,
+                trial.mean,
+                None if held_out is None else _mean(measure, *held_out, trial.settings),
+            )
+            for name, trial in kinds
+        ),
     )
 
 

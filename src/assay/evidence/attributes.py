@@ -82,9 +82,19 @@ _ASKS_DOSE = rf"{_ASKS_HOW_MUCH}(?!.*{_NO_DOSE}).*(?:{_DOSE})"
 _IRRADIATED = r"\b(?:radiation|radiotherapy|irradiation|brachytherapy|c?gy|gr[ae]ys?)\b"
 
 
+_PEOPLE = (
+    r"(?:adults|babies|boys|children|girls|infants|men|newborns|participants|patients|people|subjects"
+    r"|volunteers|women)"
+)
+_PAID = r"(?:financ|fund|pa(?:id|ys) for|sponsor)"
+_USES = (
+    r"\b(?:indicated|approved|licen[sc]ed|authori[sz]ed|treat(?:s|ed|ing|ments?)?|reliev\w+"
+    r"|used (?:for|to)|(?:not|un)\s?(?:recommended|established))\b"
+)
+_FOR_WHAT = r"(?:approved|authori[sz]ed|given|indicated|licen[sc]ed|prescribed|taken|used)"
 _EVENT = re.compile(
     r"\bhow many (?:of the )?(?:\w+ )?"
-    r"(?:adults|boys|children|girls|infants|men|participants|patients|people|subjects|women)\b"
+    rf"{_PEOPLE}\b"
     r".*?\b(?:developed|experienced|had|reported|suffered(?: from)?)\s+"
     r"(.+?)(?=\s+(?:after|during|in|on|under|when|while|with)\b|\W*$)",
     re.IGNORECASE,
@@ -126,6 +136,16 @@ DOSE = _attribute(
     "dose dosage dosing posology recommended",
 )
 
+INDICATION = _attribute(
+    "such a use",
+    rf"\A\W*(?:is|are|was|can|could|may|should)\b.*\b{_FOR_WHAT}\s+(?:for|to treat|against)\b"
+    rf"|\bwhat (?:is|are)\b.*\b{_FOR_WHAT} for (?:in|among)\b"
+    r"|\A\W*(?:is|are)\b.*\b(?:approved|indicated|licen[sc]ed) in\b"
+    r"|\A\W*(?:does|do|can|could|will)\b.*\b(?:treat|cure|heal)\b",
+    rf"(?i:{_USES})",
+    "indicated approved licensed used use given taken prescribed treat cure heal",
+)
+
 ATTRIBUTES = (
     _attribute(
         "a price",
@@ -147,6 +167,23 @@ ATTRIBUTES = (
         r"|\b(?:discoverer|distributor|inventor|maker|manufacturer|owner) of\b",
         rf"(?i:\b(?:{_DONE}|packed)(?: and \w+)? (?:by|for):?\s+(?:the\s+)?)[A-Z]",
     ),
+    _attribute(
+        "who paid for it",
+        rf"\bwho\s+(?:\w+\s+)?{_PAID}|\b(?:funders?|funding|sponsors?) of\b",
+        r"(?i:\b(?:financed|funded|paid for|sponsored|supported)(?: in \w+)? by\b"
+        r"|\b(?:funder|sponsor)s?:).*[A-Z]",
+        "sponsor sponsored funded funding financed paid trial study",
+    ),
+    _attribute(
+        "how many took part",
+        rf"\bhow many (?:\w+ )?{_PEOPLE} (?:took part|participated|entered|joined|were (?:\w+ )?"
+        r"(?:enrol+ed|included|randomi[sz]ed|recruited|studied))\b|\bsample size\b",
+        rf"(?i:\d[\d,]*\s+(?:[\w-]+\s+){{0,3}}{_PEOPLE}\b|Analyzed:\s*\d"
+        r"|\b(?:enrol|recruit|includ)\w*\b[^.|]{0,60}\d"
+        r"|\d[^.|]{0,40}\b(?:were|was) (?:enrol|includ|randomi[sz]|recruit))",
+        "took take part participated entered joined enrolled included randomised recruited studied",
+    ),
+    INDICATION,
     DOSE,
     _attribute(
         "a dose of radiation",

@@ -37,6 +37,7 @@ _MEASURED = UNITS | {"percent", "minutes", "hours", "days", "weeks", "months", "
 _REFERENCE = re.compile(r"\s*\[\^?(\d{1,4})\]:?\s+\S")
 _HEADING = re.compile(r"[\s#*]*(?:references|sources|citations|bibliography)[\s:*]*", re.IGNORECASE)
 _LIST_MARK = re.compile(r"^\s*(?:[*•·\u2013-]|\d{1,2}[.)])\s+")
+_YES_OR_NO = re.compile(r"(?:yes|no)[,.:;!\u2014-]+\s+(?=[^\W\d_])", re.IGNORECASE)
 _LEAST_WORDS = 3
 _WIDEST = 50  # sources of a range such as [2-4]
 
@@ -98,9 +99,15 @@ def citing(text: str, ids: Sequence[str], listed: Sequence[int] = ()) -> Answer:
 
 
 def in_context(question: str, claim: str) -> str:
-    """The claim as a judge reads it: a short one, such as "Yes.", after its question."""
+    """The claim as a judge reads it: a short one, such as "Yes.", after its question.
+
+    A "No," before a whole sentence replies to the question and denies nothing of the sentence.
+    """
     short = not _states_something(claim) and not any(map(str.isdigit, claim))
-    return f"{question} {claim}" if short else claim
+    if short:
+        return f"{question} {claim}"
+    rest = _YES_OR_NO.sub("", claim, count=1) if _YES_OR_NO.match(claim) else claim
+    return f"{rest[:1].upper()}{rest[1:]}" if _states_something(rest) else claim
 
 
 def statements_of(text: str) -> list[str]:

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from assay.analysis.asked import Kind, Name, names_asked, names_people
+from assay.analysis.conditions import is_named_in, names_in
 from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
 from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
-from assay.evidence.attributes import AMOUNT, DOSE, attributes_asked
+from assay.evidence.attributes import AMOUNT, DOSE, INDICATION, attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.criteria import sides_asked, without_exclusions
 from assay.evidence.kinds import Kind as Opposite
@@ -101,7 +102,13 @@ _NOT_GIVEN = re.compile(
     re.IGNORECASE,
 )
 _OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
-_SAID = r"(?:\w+\s+){0,3}?(?:complain|describe|feel|felt|mention|report|said|say|tell|told|think)"
+_SAID = (
+    r"(?:\w+\s+){0,3}?(?:advis|complain|describe|feel|felt|mention|prescrib|recommend|report|said|say"
+    r"|suggest|switch|tell|told|think)"
+)
+_ONE_SPEAKER = re.compile(
+    r"\b(?:the|this|that|my|his|her) (?:clinician|doctor|nurse|patient|physician)\b", re.IGNORECASE
+)
 _WHO_SAID = {
     SpeakerRole.PATIENT: re.compile(rf"\bpatients?\s+{_SAID}", re.IGNORECASE),
     SpeakerRole.CLINICIAN: re.compile(
@@ -148,9 +155,15 @@ class Evidence:
 
 def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     """Which passages may answer a question, and which of its names none of them is about."""
+    own = _by_speaker(question, passages)
+    in_language = _in_language(question, own)
+    found = _gather(question, in_language)
+    return _gather(question, own) if found.reason and len(in_language) < len(own) else found
+
+
+def _gather(question: str, passages: Sequence[Passage]) -> Evidence:
     called = (name for passage in passages for name in called_in(passage.chunk))
     asked = names_asked(question, called)
-    passages = _in_language(question, _by_speaker(question, passages))
     names = (*asked, *_short(question, passages), *_specific(question, asked, passages))
     terms = _terms(question, names)
     alias = _aliases(names, passages)
@@ -171,6 +184,8 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     texts = _texts_of(question, passages)
     on_subject = _on_subject(terms, strict, kept, texts)
     unmet = () if on_subject or missing else _nearest(terms, [texts(one.chunk) for one, _ in kept])
+    if unmet and INDICATION in attributes_asked(question):
+        unmet = (f"{' and '.join(unmet)} as a use",)
     kept = on_subject
     if kept and sides_asked(question) and _OF_TRIAL.search(question):
         kept = [one for one in kept if _is_trial_of(terms, one[0].chunk)]
@@ -223,10 +238,15 @@ def unsaid(question: str, evidence: Evidence) -> str:
             and not names_people(word)
         }
 
+    for name, names_of in names_in(rest).items():  # heart failure with ... stands for HFpEF
+        if any(is_named_in(names_of, one.text) for one in chunks):
+            said |= frozenset(analyse(name).terms)
     for match in _CONDITION.finditer(rest):
         lacking = [word for word, known in content(match[1]).items() if not known]
         if lacking:
             return match[1].strip()
+    if any(name.kind is Kind.PEOPLE for name in evidence.names):
+        return ""  # what is said of them is asked for
     asked = {
         match[0]: not said.isdisjoint(analyse(match[1]).terms) for match in _EVENTS.finditer(rest)
     }
@@ -239,6 +259,9 @@ def _by_speaker(question: str, passages: Sequence[Passage]) -> Sequence[Passage]
     roles = {role for role, asks in _WHO_SAID.items() if asks.search(question)}
     if len(roles) != 1:
         return passages
+    own = [one for one in passages if one.chunk.speaker_role in roles]
+    if own and _ONE_SPEAKER.search(question):
+        return own
     allowed = {*roles, SpeakerRole.UNKNOWN}
     return [one for one in passages if one.chunk.speaker_role in allowed]
 
@@ -268,16 +291,19 @@ def _asked_of_all(question: str) -> str:
 def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], tuple[str, ...]]:
     """What says which subject a passage has: a dose is not for what keeps patients out.
 
-    Nor is it for what a label only speaks of, and neither treats nor gives a dose for.
+    Nor is it for what a label only speaks of, and neither treats nor gives a dose for. What a drug
+    is used for, only a sentence on uses says there.
     """
-    if DOSE not in attributes_asked(question):
+    asked = attributes_asked(question)
+    if DOSE not in asked and INDICATION not in asked:
         return own_texts
     others = [one.chunk for one in passages]
-    is_for = _CONDITION.search(question) is not None
+    is_for = INDICATION in asked or _CONDITION.search(question) is not None
 
     def texts(chunk: Chunk) -> tuple[str, ...]:
         if is_for and own_drugs(chunk) and section_of(chunk.section_label) not in _TREATED:
-            return own_texts(chunk)[1:]
+            parts = _SENTENCES.split(chunk.text) if INDICATION in asked else ()
+            return *filter(INDICATION.states.search, parts), *own_texts(chunk)[1:]
         return without_exclusions(chunk, others), *own_texts(chunk)[1:]
 
     return texts

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from assay.analysis.asked import people_in
+from assay.analysis.asked import ages_asked, people_in
 
 _GROUPS = {
     "renal impairment": (
@@ -31,9 +31,7 @@ _ANIMALS = re.compile(
 _SPEAKS_OF = {name: re.compile(said, re.IGNORECASE) for name, said in _GROUPS.items()}
 _GROUP_ASKED = re.compile(rf"(?:{'|'.join(_GROUPS.values())})(?:{_STATED})?", re.IGNORECASE)
 _OF_SEX = {name: re.compile(said, re.IGNORECASE) for name, said in _SEXES.items()}
-_ASKED_AGE = re.compile(
-    r"(?<!\d)(\d{1,3})[- ](?:year|yr)s?[- ]old\b|\bage(?:d)?\s+(\d{1,3})\b", re.IGNORECASE
-)
+_AGED = re.compile(r"\bage(?:d)?\s+(\d{1,3})\b", re.IGNORECASE)
 _YOUNGER = re.compile(
     r"\b(?:under|below|less than|younger than|<)\s*(?:the age of\s+)?(\d{1,3})\s*(?:years?|yrs?)",
     re.IGNORECASE,
@@ -77,8 +75,8 @@ def is_of_animals(text: str) -> bool:
 
 def age_asked(question: str) -> int | None:
     """The age in years that a question gives."""
-    match = _ASKED_AGE.search(question)
-    return int(match[1] or match[2]) if match else None
+    ages = ages_asked(question) or [int(age) for age in _AGED.findall(question)]
+    return ages[0] if ages else None
 
 
 def ages_in(text: str) -> list[tuple[float, float]]:

@@ -22,6 +22,7 @@ from itertools import pairwise
 from assay.analysis.asked import names_people
 from assay.analysis.conditions import conditions_in, in_medical_words, short_names, stems
 from assay.analysis.drugs import is_drug
+from assay.analysis.identifiers import is_code_system
 from assay.analysis.language import language_of
 from assay.analysis.names import is_name
 from assay.analysis.spelling import american, base, folded
@@ -373,6 +374,7 @@ def _is_content(word: str) -> bool:
         and low not in LIGHT
         and low not in MEASURED
         and base(low) not in _ASKING
+        and not is_code_system(word)
         and bool(analyse(word).terms)
         and not all(base(part) in _ASKING or part in LIGHT for part in _PART.findall(low))
         and not any(map(str.isdigit, low[:1]) if not _is_code(word) else ())

@@ -28,6 +28,8 @@ NAMES = {
     "score": ("score", "sim", "similarity"),
     "grade": ("grade", "relevance", "rel", "label", "judgment", "score"),
 }
+KEY = "key"
+"""The name that an index without one gets."""
 TEXT_HINT = "ids are text: cast the column to strings, on both sides in the same way"
 
 
@@ -46,9 +48,11 @@ def is_frame(value: object) -> bool:
 def columns_of(value: Any) -> dict[str, list[Any]]:
     """The columns of a frame, or of a dict of columns, by their names in lower case.
 
-    An index of pandas that has a name is a column, too.
+    An index of pandas is a column, too, if it has a name or holds text; ``KEY`` is then its name.
     """
     if _is(value, "pandas", "DataFrame"):
+        if _is_text(value.index) and KEY not in value.columns:
+            value = value.rename_axis(KEY)
         if any(name is not None for name in value.index.names):
             value = value.reset_index()
         return {_plain(name): value[name].tolist() for name in value.columns}
@@ -63,12 +67,18 @@ def _listed(column: Any) -> list[Any]:
 
 
 def is_labelled(series: Any) -> bool:
-    """Whether a column of pandas holds scores under the ids of its index."""
-    return (
-        _is_pandas(series)
-        and series.dtype.kind == "f"
-        and not _is(series.index, "pandas", "RangeIndex")
-    )
+    """Whether a column of pandas holds scores under the ids of its index.
+
+    Whole numbers may be ids themselves: they are scores only under ids that are text.
+    """
+    if not _is_pandas(series) or _is(series.index, "pandas", "RangeIndex"):
+        return False
+    return series.dtype.kind == "f" or (series.dtype.kind in "iu" and _is_text(series.index))
+
+
+def _is_text(index: Any) -> bool:
+    """Whether an index of pandas without a name holds text."""
+    return index.nlevels == 1 and index.name is None and index.inferred_type == "string"
 
 
 def _polars(value: Any) -> pl.DataFrame:

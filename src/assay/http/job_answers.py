@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 
 from assay import limits
 from assay.app.evaluation import EvaluationRequest, check_search, refuse_other_judges
-from assay.app.jobs import EVALUATION, Job, JobState
+from assay.app.jobs import EVALUATION, FIRST_ROUND, ROUND, Job, JobState
 from assay.app.search import options_of_caller
 from assay.errors import LimitError
 from assay.http.edge.auth import Caller
@@ -28,7 +28,7 @@ from assay.model.codec import encode
 from assay.model.run_ids import new_job_id
 
 SYNC_SECONDS = 20.0
-READING = frozenset({EVALUATION})
+READING = frozenset({EVALUATION, ROUND, FIRST_ROUND})
 """The kinds of jobs that the scope evaluate may stop and resume."""
 ACCEPTED = answers(Job, 202)
 """The documentation of an answer that says where to look."""
@@ -106,7 +106,7 @@ async def job_response(service: Service, job: Job, headers: Mapping[str, str]) -
     """
     at_once = "respond-async" in headers.get("prefer", "").lower()
     patience = 0 if at_once else min(SYNC_SECONDS, service.settings.request_seconds * 0.6)
-    job = await _ended(service, job.job_id, patience)
+    job = await job_ended(service, job.job_id, patience)
     address = f"/v1/jobs/{job.job_id}"
     if job.state is JobState.COMPLETE:
         return JSONResponse(dict(job.result or {}), headers={"location": address})
@@ -122,7 +122,7 @@ async def job_response(service: Service, job: Job, headers: Mapping[str, str]) -
     return JSONResponse(encode(job), 202, {"location": address, "retry-after": "1"})
 
 
-async def _ended(service: Service, job_id: str, seconds: float) -> Job:
+async def job_ended(service: Service, job_id: str, seconds: float) -> Job:
     """The job once it has ended, or as it is when the time is up."""
     future = await service.work(lambda: service.jobs.watch(job_id))
     try:

@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from assay import limits, strict_json
+from assay.app.workspace import Workspace
 from assay.errors import AssayError
 from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import Fault, ProblemError, of_error
@@ -95,6 +96,20 @@ async def the_service(request: Request) -> Service:
 async def json_response(service: Service, task: Callable[[], Any]) -> JSONResponse:
     """What a task returns, written as JSON on its thread: a large answer takes seconds."""
     return await service.work(lambda: JSONResponse(task()))
+
+
+async def computed(
+    service: Service,
+    seconds: Callable[[Workspace], float],
+    function: Callable[..., Response],
+    *given: Any,
+) -> Response:
+    """The response of ``function``, a function of a module that may take long.
+
+    It is called with the workspace and what is given. ``seconds`` estimates how long a core
+    computes on it: what takes long runs in a process that can be ended.
+    """
+    return await service.work(lambda: service.compute(seconds(service.workspace), function, *given))
 
 
 ServiceOf = Annotated[Service, Depends(the_service)]

@@ -14,7 +14,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,7 +39,8 @@ from assay.http.edge.problems import ProblemError
 from assay.http.metrics import Metrics
 from assay.http.settings import allowed_hosts, public_names, search_slots
 from assay.http.warm_up import WarmUp
-from assay.http.wire.statistics import MOST_SECONDS, too_costly
+from assay.http.wire.statistics import MOST_SECONDS, check_cost, too_costly
+from assay.http.workers import TooLongError, Workers
 from assay.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,6 +56,9 @@ WAITING_SHARE = 0.9
 """How much of its deadline a search may spend in line; the rest is for the search."""
 WORK_SLOTS, WORK_QUEUE = 4, 64
 EVALUATION_QUEUE = 8
+WORKERS = 3
+LONG_S = 0.2
+"""What is expected to take more of a core than this is computed in a process of its own."""
 COMPUTING_A_MINUTE = 90
 """Seconds of a core that the requests of one key may take in a minute."""
 JOB_SLOTS, JOB_QUEUE = 16, 16
@@ -87,6 +93,21 @@ _UNGATED = (
 )
 
 
+@dataclass(slots=True)
+class _Bill:
+    """What a request paid for beforehand, and what other processes took for it."""
+
+    caller: str = ""
+    paid: float = 0.0
+    elsewhere: float = 0.0
+
+    def charge(self, seconds: float) -> None:
+        self.elsewhere += seconds
+
+
+_bill: ContextVar[_Bill | None] = ContextVar("bill", default=None)
+
+
 class Service:
     """One workspace, served."""
 
@@ -105,10 +126,12 @@ class Service:
         )
         self.bodies: Counter[str] = Counter()
         self._computing = RateLimiter(COMPUTING_A_MINUTE)
+        self.workers = Workers(settings, WORKERS)
         self.stopping = threading.Event()
         self.when_warm: Callable[[], object] = lambda: None
         self._stack = ExitStack()
         self._stack.callback(self.workspace.close)
+        self._stack.callback(self.workers.close)
         keys = Keys(self.workspace.layout)
         self._stack.callback(keys.close)
         self.keyring = Keyring(keys, local=not public_names(settings))
@@ -160,19 +183,19 @@ class Service:
         self._stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         return pool
 
-    async def work(self, task: Callable[[], T], *, paid: float = 0.0) -> T:
+    async def work(self, task: Callable[[], T]) -> T:
         """Do something on a thread that would otherwise hold up other requests.
 
         Long computations end early where the deadline has passed, the client is gone, or they have
         taken more of a core than a request may; the slot of the request is free when the thread is.
-        What they took beyond what was ``paid`` is charged to the caller: who is in debt waits.
+        What they took is charged to the caller: who is in debt waits.
         """
-        given_up, loop, caller = threading.Event(), asyncio.get_running_loop(), payer.get()
-        if caller:
-            self.spend(caller, 0.0)
+        given_up, bill = threading.Event(), _Bill(payer.get())
+        if bill.caller:
+            self.spend(bill.caller, 0.0)
 
         def run() -> T:
-            began = time.thread_time()
+            began, token = time.thread_time(), _bill.set(bill)
 
             def taken() -> float:
                 return time.thread_time() - began
@@ -185,10 +208,8 @@ class Service:
                     raise
                 raise too_costly(taken()) from None
             finally:
-                with suppress(RuntimeError):  # the service ended meanwhile
-                    loop.call_soon_threadsafe(
-                        self._computing.charge, caller, max(0.0, taken() - paid)
-                    )
+                _bill.reset(token)
+                self._computing.charge(bill.caller, taken() + bill.elsewhere - bill.paid)
 
         begun = self._threads.submit(run)
         holds_slot(begun)
@@ -197,6 +218,22 @@ class Service:
         except asyncio.CancelledError:
             given_up.set()
             raise
+
+    def compute(self, seconds: float, function: Callable[..., T], *given: Any) -> T:
+        """Call a function with the workspace: here, or in another process if it takes long.
+
+        For threads of ``work``. ``seconds`` is an estimate of what it takes of a core: it is paid
+        beforehand, and refused if it is more than a request may take.
+        """
+        bill = _bill.get() or _Bill()
+        self.spend(bill.caller, check_cost(seconds))
+        bill.paid += seconds
+        if seconds < LONG_S:
+            return function(self.workspace, *given)
+        try:
+            return self.workers.run(bill.caller, MOST_SECONDS, bill.charge, function, *given)
+        except TooLongError:
+            raise too_costly(MOST_SECONDS) from None
 
     async def probe(self, task: Callable[[], T]) -> T:
         """Look at the state of the service, on a thread that no work takes."""

@@ -29,17 +29,14 @@ from assay.ingest.folders import stem
 from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Columns, Watch
-from assay.model.document import is_made_id
+from assay.model.document import OTHER_IDS, is_made_id
 
 # in the order of preference
-ID_NAMES = (
-    *DOC_ID_NAMES,
-    *("id_", "pmid", "pmcid", "nct_id", "nct_number", "docno", "docid", "document_id"),
-    *("node_id", "cord_uid", "uid", "uuid", "key"),
-)
+ID_NAMES = (*DOC_ID_NAMES, "id_", *OTHER_IDS)
 TEXT_NAMES = (
     *("text", "abstract", "page_content", "content", "contents", "body", "passage", "full_text"),
-    *("document", "description", "brief_summary", "summary"),
+    *("document", "description", "brief_summary", "summary", "raw_text", "paragraph", "snippet"),
+    *("chunk_text", "narrative", "note_text", "report_text", "note", "notes", "report"),
 )
 TITLE_NAMES = ("title", "headline", "article_title", "brief_title", "study_title", "name")
 SOURCE_NAMES = ("source", "file_path", "url", "file_name")
@@ -150,7 +147,7 @@ def _made_id(
         watch.note_once(f"{file}: no ids; they are made of the file's name and the content")
         return f"{_tidy(stem(Path(file)))}-{digest}"
     raise location.format_error(
-        "no doc_id" + (f": {column[0]} is empty" if column else ""),
+        f"no doc_id: {column[0]} is empty" if column else "no field is known as an id or a text",
         hint=f"{NAME_FIELDS}; {_fields(row)}",
     )
 

@@ -160,7 +160,7 @@ def _again(
             f"the document {document.doc_id} has another title, text or metadata at {location}",
             hint="an id must name one document: rename one of the files"
             if document.source in NAMED_BY_FILE
-            else "an id must name one document",
+            else "an id must name one document: is another field the id?",
         )
     watch.note(
         f"{entry.location}: document {document.doc_id} again, the same as at {location}: skipped"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -24,7 +25,7 @@ from assay.ingest import (
     word,
 )
 from assay.ingest.columns import is_document, reads
-from assay.ingest.files import absent, head
+from assay.ingest.files import UTF16, absent, head
 from assay.ingest.folders import suffix
 from assay.ingest.json_rows import wrapped_rows
 from assay.ingest.readers import READERS
@@ -37,7 +38,6 @@ SAVE_AS = {
     **dict.fromkeys((".ppt", ".pptx", ".odp"), "save it as PDF"),
     **dict.fromkeys((".epub", ".mhtml", ".mht"), "save it as HTML"),
 }
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _OBJECTS = re.compile(rb"\{|\[\s*\{")
@@ -90,13 +90,15 @@ def _advice(file: Path) -> tuple[str, str]:
         return "a file of Office before 2007, or with a password", SAVE_AS[".doc"]
     if suffix(file) in pdf.SUFFIXES:
         return "not a PDF, which begins with %PDF-", "fetch it again: is it an error page?"
+    if b"\0" in start:
+        return "not a document: neither text nor a known binary format", "move it elsewhere"
     if _OBJECTS.match(start):
         named = "if these are documents, --id-field and --text-field name their fields"
         return "not a known corpus format", named
     known = _OF_MARKUP if start.startswith(b"<") else READERS
     prose = _is_prose(file, start)
     listed = ", ".join(name for name in known if prose or name != "text")
-    return "not a known corpus format", f"name it: {listed}"
+    return "not a known corpus format", f"if it is one, --format names it: {listed}"
 
 
 def format_of(path: Path, *, rows: bool = False) -> str | None:
@@ -132,11 +134,14 @@ def _is_prose(path: Path, start: bytes) -> bool:
 
 
 def _start(path: Path) -> bytes:
-    return head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
+    start = head(path)
+    if start.startswith(UTF16):  # a character may be cut in two at the end
+        start = start.decode("utf-16", errors="ignore").encode()
+    return start.removeprefix(codecs.BOM_UTF8).lstrip()
 
 
 def _is_markup(start: bytes) -> bool:
-    return b"<" in start and (b"\0" not in start or start.startswith(_UTF16))
+    return b"<" in start and b"\0" not in start
 
 
 def _of_xml(start: bytes) -> str | None:

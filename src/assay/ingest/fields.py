@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from assay import limits
 from assay.ingest import facts
+from assay.ingest.files import as_utf8
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
 from assay.model.document import IngestionMode, MetadataValue, SpeakerRole
@@ -174,7 +175,8 @@ def _scalars(value: object) -> MetadataValue | None:
 
 
 def decoded(data: bytes, location: FileLocation) -> str:
-    """Text from UTF-8, with plain newlines and without a byte-order mark."""
+    """Text from UTF-8 or UTF-16, with plain newlines and without a byte-order mark."""
+    data = b"".join(as_utf8([data], location))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -2,14 +2,16 @@
 
 Compression (gzip, Zstandard) is detected from the content, not the name, and unpacked block by
 block, so a bomb is noticed before it fills memory. An archive under another name is refused:
-``archives.py`` reads those that say what they are.
+``archives.py`` reads those that say what they are. Text in UTF-16, as Excel and PowerShell write
+it, is turned into UTF-8 where its byte-order mark says so.
 """
 
 from __future__ import annotations
 
+import codecs
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, Protocol
 
@@ -21,6 +23,7 @@ from assay.zstd import ZstdFrames, is_zstd
 
 STEP = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 ARCHIVES = (
     (0, b"PK\x03\x04", "a zip archive"),
     (0, b"PK\x05\x06", "a zip archive"),
@@ -86,6 +89,28 @@ def head(path: Path, size: int = 1 << 16) -> bytes:
     return found[:size]
 
 
+def as_utf8(pieces: Iterable[bytes], location: FileLocation) -> Iterator[bytes]:
+    """The same text in UTF-8, if it begins with the byte-order mark of UTF-16."""
+    decoder: codecs.IncrementalDecoder | None = None
+    for number, piece in enumerate(pieces):
+        if not number and piece.startswith(UTF16):
+            decoder = codecs.getincrementaldecoder("utf-16")()
+        yield piece if decoder is None else _from_utf16(decoder, piece, location)
+    if decoder is not None:
+        yield _from_utf16(decoder, b"", location, final=True)
+
+
+def _from_utf16(
+    decoder: codecs.IncrementalDecoder, piece: bytes, location: FileLocation, *, final: bool = False
+) -> bytes:
+    try:
+        return decoder.decode(piece, final).encode()
+    except UnicodeError:
+        raise location.format_error(
+            "this begins as UTF-16 but goes on otherwise", hint="save it as UTF-8"
+        ) from None
+
+
 def absent(path: Path) -> MissingFileError:
     """The error for a path that names neither a file nor a folder."""
     if str(path) == "-":
@@ -101,7 +126,7 @@ def lines(path: Path, watch: Watch) -> Iterator[Line]:
     """The lines of one file. Only a newline ends a line: U+2028 and U+0085 are text."""
     rest: list[bytes] = []
     number = held = 0
-    for block in blocks(path, watch):
+    for block in as_utf8(blocks(path, watch), FileLocation(str(path))):
         *ended, tail = block.split(b"\n")
         for piece in ended:
             number += 1

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from assay import limits
 from assay.errors import LimitError
-from assay.ingest.files import Line, lines, whole
+from assay.ingest.files import Line, as_utf8, lines, whole
 from assay.ingest.folders import suffix
 from assay.ingest.parsed import FileLocation
 from assay.ingest.watch import Watch
@@ -99,20 +99,20 @@ def file_rows(
     if is_lines(path):
         yield from line_rows(path, watch)
         return
-    value = parse(whole(path, watch, limits.MAX_CORPUS_JSON_BYTES), FileLocation(str(path), 1))
+    location = FileLocation(str(path), 1)
+    data = as_utf8([whole(path, watch, limits.MAX_CORPUS_JSON_BYTES)], location)
+    value = parse(b"".join(data), location)
     if isinstance(value, dict) and isinstance(value.get(wrapper), list) and len(value) <= 3:
         value = value[wrapper]  # a page of results: the array, a token and a count
     elif isinstance(value, dict) and is_row is not None:
         value = wrapped_rows(value, is_row) or value
     if not isinstance(value, list):
-        yield FileLocation(str(path), 1), _row(value, FileLocation(str(path), 1))
+        yield location, _row(value, location)
         return
     for index, row in enumerate(value):
-        location = FileLocation(
-            f"{path}[{index}]"
-        )  # positions in the array say more here than lines
+        place = FileLocation(f"{path}[{index}]")  # says more here than a line
         with watch.passing():
-            yield location, _row(row, location)
+            yield place, _row(row, place)
 
 
 def wrapped_rows(value: Row, is_row: Callable[[Row], bool]) -> list[Row]:

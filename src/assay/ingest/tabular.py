@@ -26,12 +26,13 @@ from assay.ingest.json_rows import Row
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.watch import Watch
 from assay.panics import without_panic_text
+from assay.plural import counted
 
 PARQUET = ".parquet"
 PARQUET_MAGIC = b"PAR1"
 TEXTUAL = frozenset({".csv", ".tsv", ".tab"})
 SUFFIXES = TEXTUAL | {PARQUET}
-SEPARATORS = ",;\t|"
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 ROWS = 2_000
 LOOKED_AT = 2  # rows below the names that tell a table from prose
 JOINED = 200  # lines that a quoted cell between tabs may go on
@@ -89,8 +90,10 @@ def separated_rows(
                 continue
             if len(row) != len(names):
                 raise at.format_error(
-                    f"{len(row)} cells, but {len(names)} columns",
-                    hint="quote cells that hold commas",
+                    f"{counted(len(row), 'cell')}, but {counted(len(names), 'column')}",
+                    hint=f"quote cells that hold {SEPARATORS.get(mark, mark)}"
+                    if len(names) > 1
+                    else f"the first line must name the columns, but it is {head.strip()!r:.60}",
                 )
             if any(line.count(mark) == len(names) - 1 for line in cells.swallowed):
                 watch.note(
@@ -241,10 +244,6 @@ def _texts(file: Path, watch: Watch) -> Iterator[str]:
     for line in lines(file, watch):
         data = line.data
         if line.number == 1:
-            if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                raise FileLocation(str(file), 1).format_error(
-                    "this is UTF-16, not UTF-8", hint="save it as UTF-8"
-                )
             data = data.removeprefix(codecs.BOM_UTF8)
         for text in data.decode(errors="surrogateescape").rstrip("\r").split("\r"):
             yield text + "\n"
@@ -271,7 +270,7 @@ def _row(cells: Any, at: FileLocation) -> list[str] | None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise at.format_error("not UTF-8", hint="save it as UTF-8") from None
+        raise at.format_error("not UTF-8", hint="save it as UTF-8 (Excel: CSV UTF-8)") from None
     return row
 
 

@@ -1,10 +1,11 @@
 """What do plain text and Markdown files say, heading by heading?
 
-The text is unchanged. In Markdown, ``#`` lines and underlined lines are headings; in plain text,
-lines between blank ones that name a section (``METHODS``, ``2. Results``). Tables of Markdown are
-sections of their own (``markdown_tables.py``). The first heading of level one is the title, else
-the ``title:`` between ``---`` lines at the top of a Markdown file. Plain text whose lines begin
-with speakers (``Doctor: ...``) is an interview, read turn by turn. Markup and data are no prose:
+The text is unchanged, except that front matter (YAML between ``---`` lines at the top of a Markdown
+file) becomes title and metadata. In Markdown, ``#`` lines and underlined lines are headings; in
+plain text, lines between blank ones that name a section (``METHODS``, ``2. Results``). Tables of
+Markdown are sections of their own (``markdown_tables.py``). The first heading of level one is the
+title, else the ``title`` of the front matter. Plain text whose lines begin with speakers
+(``Doctor: ...``) is an interview, read turn by turn. Markup and data are no prose:
 they are refused, also where somebody asks for them as text.
 """
 
@@ -15,9 +16,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from assay import limits
-from assay.ingest.fields import decoded
+from assay.errors import InputError
+from assay.ingest.facts import completed
+from assay.ingest.fields import decoded, metadata
 from assay.ingest.files import whole
 from assay.ingest.folders import corpus_files, id_of, suffix
 from assay.ingest.markdown_tables import placed_lines, with_tables
@@ -28,6 +32,7 @@ from assay.ingest.transcript import spoken_entry
 from assay.ingest.watch import Watch
 from assay.model.document import BELOW, Document, Section
 from assay.model.sections import intent_of, label_of
+from assay.strict_yaml import MappingNode, parse_yaml, plain_value
 
 MARKDOWN = frozenset({".md", ".markdown"})
 SUFFIXES = MARKDOWN | {".txt", ".text"}
@@ -35,8 +40,7 @@ MARKUP_CHARS = 4096  # that tell whether a text is markup
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_FRONT = re.compile(r"---[ \t]*\n(?![ \t]*\n)(?:(?!---[ \t]*\n).*\n)*---[ \t]*(?:\n|$)")
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(['\"]?)(.+?)\1[ \t]*$", re.MULTILINE)
+_FRONT = re.compile(r"---[ \t]*\n(?![ \t]*\n)((?:(?!---[ \t]*\n).*\n)*)---[ \t]*(?:\n|$)")
 _ALONE = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.)]?\s+)?[A-Z][^.!?:;|]{2,60}:?$")
 
 
@@ -140,11 +144,13 @@ def _entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
         )
     if not marked and (turns := turns_of(text)):
         return spoken_entry(location.checked_id(name), turns, location, watch)
-    front = _front(text) if marked else ""
-    found = list(_markdown(text, len(front)) if marked else _plain(text))
+    front, text = _parted(text) if marked else ("", text)
+    known = _front_matter(front, location, watch)
+    found = list(_markdown(text) if marked else _plain(text))
     if len(found) > limits.MAX_SECTIONS:
         raise location.limit_error(f"more than {limits.MAX_SECTIONS:,} headings")
-    title = next((heading.words for heading in found if heading.level == 1), _titled(front))
+    named = known.pop("title", "")
+    title = next((heading.words for heading in found if heading.level == 1), str(named or ""))
     sections = _sections(text, found)
     document = Document(
         doc_id=location.checked_id(name),
@@ -153,31 +159,34 @@ def _entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
         sections=with_tables(sections, text, location) if marked else sections,
         source="text",
         profile="text",
+        metadata=completed(metadata(known, location, watch), name),
     )
     return ParsedDocument(document, location)
 
 
-def _front(text: str) -> str:
-    """The front matter of a Markdown file, between ``---`` lines at its top; empty if it has none.
+def _parted(text: str) -> tuple[str, str]:
+    """The front matter of a Markdown file, empty if it has none, and the rest.
 
     A blank line after the first ``---`` makes it a horizontal rule, as in Pandoc.
     """
     found = _FRONT.match(text)
-    return found[0] if found else ""
+    return (found[1], text[found.end() :]) if found else ("", text)
 
 
-def _titled(front: str) -> str:
-    named = _FRONT_TITLE.search(front)
-    return named[2] if named else ""
+def _front_matter(front: str, location: FileLocation, watch: Watch) -> dict[str, Any]:
+    """The fields of front matter; none if it is not YAML, with a note."""
+    try:
+        node = parse_yaml(front.encode(), source=location.source)
+    except InputError as problem:
+        watch.note(f"{location}: the front matter is not read: {problem.message}")
+        return {}
+    return plain_value(node) if isinstance(node, MappingNode) else {}
 
 
-def _markdown(text: str, body: int) -> Iterator[Heading]:
-    """The headings from position ``body`` on."""
+def _markdown(text: str) -> Iterator[Heading]:
     fence = ""
     before = (0, "")
     for start, line in placed_lines(text):
-        if start < body:
-            continue
         mark = _FENCE.match(line)
         if fence:
             if mark and mark[1].startswith(fence):

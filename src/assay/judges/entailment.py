@@ -1,8 +1,11 @@
 """Does our own entailment model say that a passage supports a claim?
 
-It reads both together and runs on the CPU. A model of this size reads over small differences in
-numbers, so rules have the last word on those: a claim with a number or a drug that the passage does
-not have, or that denies what it states, is not supported by it (``words.objection``).
+It reads both together and runs on the CPU. A model of this size takes many a paraphrase for
+something new, so a claim is also supported where most of its words stand in one place
+(``words.support``): people agree more with the two together than with either (design/061). It reads
+over small differences, so rules have the last word on those: a claim with a number, a drug or a
+frequency that the passage does not have, or that denies what it states, is not supported
+(``words.objection``).
 
 How well a passage answers a question is judged by the encoder (``meaning.py``). The reranker that
 ships is no better at it: it was trained to order passages, and tells the short answer to a question
@@ -15,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.judges.meaning import MeaningJudge
-from assay.judges.words import RULES, is_quoted, objection
+from assay.judges.words import RULES, is_quoted, objection, support
 from assay.model.judges import JudgeTask, Opinion, Support, TaskKind
 from assay.model.vectors import Entailment
 
@@ -59,4 +62,6 @@ def _opinion(task: JudgeTask, row: Sequence[float]) -> Opinion:
     score = round(float(row[0]), 4)
     if label is Support.SUPPORTED and (why := objection(task.text, task.passage)):
         return Opinion(Support.UNSUPPORTED, min(score, 0.49), why)
+    if label is not Support.SUPPORTED and (by_words := support(task.text, task.passage)).supported:
+        return Opinion(Support.SUPPORTED, round(by_words.score, 4), "most of its words stand there")
     return Opinion(label, score)

@@ -18,13 +18,14 @@ from assay.analysis.drugs import is_drug, other_names
 from assay.analysis.sentence_ends import split_sentences
 from assay.analysis.spelling import folded
 from assay.analysis.words import vocabulary, written_words
-from assay.evidence.arms import misplaced
+from assay.evidence.arms import exchanged, misplaced
 from assay.evidence.confidence import key_words
+from assay.evidence.frequencies import other_frequency
 from assay.evidence.numbers import lacking_numbers
 from assay.model.judges import JudgeTask, Opinion, Support, TaskKind, graded
 
 NAME = "words"
-RULES = 4  # of which version; opinions of another one are not reused
+RULES = 5  # of which version; opinions of another one are not reused
 _ENOUGH = 0.75  # of a claim's content words, in one place
 _SAME_SUBJECT = 0.6  # from here on, another number or a denial contradicts
 _GRADES = (0.4, 0.7, 0.95)  # shares of a question's words from which on a grade is 1, 2 and 3
@@ -32,7 +33,8 @@ _ABOUT_QUESTIONS = "question asked good great"
 _WORD = re.compile(r"[^\W_]+(?:[.,][0-9]+)*")
 _DENIES = re.compile(
     r"\b(?:no|not|never|none|neither|nor|without|cannot|can't|isn't|aren't|wasn't|weren't|don't"
-    r"|doesn't|didn't|won't|lack(?:s|ed)?|contraindicated|avoid(?:ed)?)\b",
+    r"|doesn't|didn't|won't|lack(?:s|ed)?|contraindicated|avoid(?:ed)?)\b"
+    r"(?! (?:more|less|fewer|longer|later|earlier|higher|lower|greater) than\b| only\b)",
     re.IGNORECASE,
 )
 _UP = re.compile(
@@ -45,6 +47,7 @@ _DOWN = re.compile(
     re.IGNORECASE,
 )
 UP, DOWN = (True, False), (False, True)
+_DENIED = 2  # content words after a denial that it is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +105,7 @@ def objection(claim: str, passage: str) -> str:
     share, place = nearest(wanted, passage) if wanted else (0.0, "")
     if share < _ENOUGH:
         return ""
-    if _DENIES.search(claim) and not _DENIES.search(place):
-        return "it denies what is stated there"
-    return _turned(claim, place)
+    return _denial(claim, place) or _turned(claim, place)
 
 
 def is_quoted(claim: str, passage: str) -> bool:
@@ -117,9 +118,29 @@ def mismatch(claim: str, place: str, passage: str) -> str:
     """Which number, drug or denial of a claim is not where its words are; empty: none."""
     if lacking := absent(claim, passage):
         return lacking
-    if bool(_DENIES.search(claim)) != bool(_DENIES.search(place)):
-        return "one of them denies it"
-    return _turned(claim, place)
+    return _denial(claim, place) or _turned(claim, place)
+
+
+def _denial(claim: str, place: str) -> str:
+    """Whether one denies, in words of the other, what that states; empty: neither does."""
+    known = vocabulary(claim).every
+    sentences = (one for line in place.splitlines() for one in split_sentences(line))
+    nearest_one = max(sentences, key=lambda one: len(known & vocabulary(one).every), default="")
+    ours, theirs = _denied(claim), _denied(nearest_one)
+    if bool(ours) == bool(theirs):
+        return ""
+    if ours & vocabulary(place).every:
+        return "it denies what is stated there"
+    return "it is denied there" if theirs & known else ""
+
+
+def _denied(text: str) -> frozenset[str]:
+    """The words that come after denials; of one without any, the denial itself."""
+    return frozenset(
+        word
+        for match in _DENIES.finditer(text)
+        for word in [*key_words(text[match.end() : match.end() + 80])[:_DENIED], match[0].lower()]
+    )
 
 
 def _turned(claim: str, place: str) -> str:
@@ -138,6 +159,10 @@ def absent(claim: str, passage: str) -> str:
             return f"{word} is not there"
     if other := misplaced(claim, passage):
         return f"{other} belongs to another arm there"
+    if other := exchanged(claim, passage):
+        return f"{other} have changed places"
+    if other := other_frequency(claim, passage):
+        return f"{other} is not there"
     return ""
 
 

@@ -1,7 +1,7 @@
 """How does an assistant talk to the tools? JSON-RPC, one message a line, over stdin and stdout.
 
 The Model Context Protocol as far as tools need it: the handshake, ``ping``, ``tools/list`` and
-``tools/call`` (design/057). Calls run beside each other, so that a ping is answered during a long
+``tools/call`` (design/059). Calls run beside each other, so that a ping is answered during a long
 one. What a caller gets wrong is an error of the protocol, or a result with ``isError``; nothing
 that is sent ends the server but the end of its input.
 """

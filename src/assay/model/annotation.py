@@ -8,7 +8,7 @@ one person; a second may check a sample. Automatic judges propose grades under a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -50,6 +50,23 @@ def check_person(name: object) -> str:
             f"{found} is the name of an automatic judge", hint="people judge under their own"
         )
     return found
+
+
+def check_people(names: Sequence[str], purpose: Purpose, round_id: str = "") -> None:
+    """Refuse what cannot be the annotators of a round: one or two people, each of them once."""
+    checked = [check_person(name) for name in names]
+    if len({name.casefold() for name in checked}) < len(checked):
+        raise UsageError(
+            f"{checked[0]} cannot be both annotators",
+            hint="two distinct people judge every passage",
+        )
+    least = 1 if purpose is Purpose.FIRST else 2
+    if not least <= len(checked) <= 2:
+        where = f" in {round_id}" if round_id else ""
+        raise UsageError(
+            f"{len(checked)} people judge{where}",
+            hint="one or two, as in ann or ann,bob" if least == 1 else "exactly two, as in ann,bob",
+        )
 
 
 @dataclass(frozen=True, slots=True)

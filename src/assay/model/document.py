@@ -205,6 +205,14 @@ def check_doc_id(value: object, what: str = "doc_id") -> str:
     return value
 
 
+OTHER_IDS = (
+    *("pmid", "pmcid", "nct_id", "nct_number", "docno", "docid", "document_id", "node_id"),
+    *("cord_uid", "pubmed_id", "pmc_id", "paper_id", "article_id", "passage_id", "note_id"),
+    *("report_id", "uid", "uuid", "key", "doi"),
+)
+"""What other people call the id of a document, in the order of preference."""
+
+
 def is_made_id(value: object) -> bool:
     """Is it a UUID or a hash, as LangChain, LlamaIndex, Haystack and qdrant make them?"""
     made = isinstance(value, str) and _MADE_ID.fullmatch(value) is not None

@@ -1,7 +1,7 @@
-"""How does a result become a data frame, and how does a notebook show it?
+"""How does a result become a data frame, and how do a notebook and ``print`` show it?
 
-A result names its rows once, as ``Records``; frames and HTML are made from them here. Texts of
-documents and queries come from anyone: everything that goes into HTML is escaped.
+A result names its rows once, as ``Records``; frames, HTML and text are made from them here. The
+words of documents and queries come from anyone: everything that goes into HTML is escaped.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ FrameLibrary: TypeAlias = Literal["polars", "pandas"]
 LIBRARIES: tuple[FrameLibrary, ...] = ("polars", "pandas")
 SHOWN_ROWS = 50
 SHOWN_CHARACTERS = 300
+PRINTED_CHARACTERS = 60  # of a cell in a terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,10 @@ class Tabular:
         """The table that a notebook shows."""
         return as_html(self.overview())
 
+    def __str__(self) -> str:
+        """The same table as text; ``to_frame()`` has all of it."""
+        return as_text(self.overview())
+
 
 def _installed() -> FrameLibrary:
     """The library of frames that is here, polars first."""
@@ -96,10 +101,34 @@ def _installed() -> FrameLibrary:
     )
 
 
+def _shown_notes(records: Records) -> list[str]:
+    more = len(records.rows) - SHOWN_ROWS
+    return [*records.notes, *([f"{more:,} more rows: see to_frame()"] if more > 0 else [])]
+
+
+def as_text(records: Records) -> str:
+    """Rows as lines with aligned columns, below the title; notes follow. Long texts are cut."""
+    shown = [[_cell(value) for value in row] for row in records.rows[:SHOWN_ROWS]]
+    table = [list(records.names), *shown]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in table
+    )
+    return "\n".join(
+        line.rstrip() for line in (records.title, *lines, *_shown_notes(records)) if line.strip()
+    )
+
+
+def _cell(value: object) -> str:
+    words = " ".join(_text(value).split())
+    text = "".join(one if one.isprintable() else "\ufffd" for one in words)
+    return text if len(text) <= PRINTED_CHARACTERS else f"{text[: PRINTED_CHARACTERS - 1]}…"
+
+
 def as_html(records: Records) -> str:
     """Rows as an HTML table with its title and notes; long texts and tables are cut."""
-    more = len(records.rows) - SHOWN_ROWS
-    notes = [*records.notes, *([f"{more:,} more rows: see to_frame()"] if more > 0 else [])]
+    notes = _shown_notes(records)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in records.names)
     rows = "".join(
         f"<tr>{''.join(f'<td>{html.escape(_text(value))}</td>' for value in row)}</tr>"

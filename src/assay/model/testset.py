@@ -153,6 +153,12 @@ class GoldenQuery:
         """Whether ranking measures can look at this query."""
         return any(judgment.grade > 0 for judgment in self.relevant_docs)
 
+    @property
+    def has_truth(self) -> bool:
+        """Whether the set knows what is right: a document, an answer, or that there is none."""
+        right = self.judged or self.reference or self.nuggets
+        return self.expect is not Expect.EVIDENCE or bool(right)
+
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:

@@ -35,24 +35,33 @@ def result_tables(
     title = f"{result.test_set.name} {result.test_set.version}"
     if info is not None:
         title += f", run {info.run_id}" + (f" ({info.name})" if info.name else "")
+    answered = any(one.was_to_answer for one in result.outcomes) or len(result.answers) > 1
+    ranked = any(column.defined.any() for column in result.scores.columns.values())
+    only_answers = answered and bool(result.scores.columns) and not ranked
     said = (
         *result.warnings(),
         *result.scoring.notes,
-        *first.notes,
+        *(() if only_answers else first.notes),
         *_latency(result),
         *_usage(result),
     )
     notes = tuple(dict.fromkeys(said))
-    ranking = tuple(row for measure, row in rows.items() if measure in result.scores.columns)
     decisions = tuple(row for measure, row in rows.items() if measure in result.scores.decisions)
+    ranking = tuple(row for measure, row in rows.items() if measure in result.scores.columns)
+    if only_answers:
+        ranking = ()
     tables = []
-    if ranking or not decisions:
+    if ranking or not (decisions or answered):
         tables.append(replace(first, rows=ranking, title=title, notes=notes))
         title, notes = "is there an answer at all?", ()
     if decisions:
         tables.append(_decisions(result, decisions, title, notes))
-    if any(one.was_to_answer for one in result.outcomes) or len(result.answers) > 1:
-        tables.append(_answers(result))
+    if answered:
+        of_answers = _answers(result)
+        if not tables:
+            joined = (*notes, *of_answers.notes)
+            of_answers = replace(of_answers, title=f"{title}, answers", notes=joined)
+        tables.append(of_answers)
     if any(one.judged is not None for one in result.outcomes):
         tables += _answers_by_group(result)
     for groups, what in (
@@ -60,7 +69,7 @@ def result_tables(
         (result.by_speaker, "speaker"),
         (result.by_origin, "who asked"),
     ):
-        if len(groups) > 1:
+        if len(groups) > 1 and not only_answers:
             tables.append(replace(group_table(groups, result.name), title=f"by {what}"))
     if per_query:
         tables.append(per_query_table(result.scores))

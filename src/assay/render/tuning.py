@@ -15,7 +15,22 @@ from assay.search.request import FusionMethod, SearchOptions
 
 
 def tuning_tables(found: Tuning, present: SearchOptions, show: int) -> list[Table]:
-    """The best settings, then the best against the present ones on each part."""
+    """The best of each method, the best settings, the best against the present ones."""
+    kinds = Table(
+        ("", "evaluation", *(() if found.held_out is None else ("held-out",)), "options"),
+        tuple(
+            (
+                one.name,
+                shown(one.evaluation),
+                *(() if found.held_out is None else (shown(one.held_out),)),
+                flags(one.settings),
+            )
+            for one in found.kinds
+        ),
+        title=f"{found.measure}: the best of each method, and each component alone",
+        text_columns=frozenset({0, 2 if found.held_out is None else 3}),
+        wrapped=frozenset({2 if found.held_out is None else 3}),
+    )
     trials = Table(
         (str(found.measure), "fusion", "weights"),
         tuple(
@@ -44,7 +59,7 @@ def tuning_tables(found: Tuning, present: SearchOptions, show: int) -> list[Tabl
             *(f"{name}: {one.significance}" for name, one in parts if one.disagrees),
         ),
     )
-    return [trials, against]
+    return [kinds, trials, against]
 
 
 def tuning_json(found: Tuning, present: SearchOptions, show: int) -> dict[str, Any]:
@@ -62,6 +77,16 @@ def tuning_json(found: Tuning, present: SearchOptions, show: int) -> dict[str, A
         "held_out": None if found.held_out is None else found.held_out.to_dict(),
         "overfitting": any(warning.startswith("overfitting") for warning in found.warnings),
         "warnings": list(found.warnings),
+        "kinds": [
+            {
+                "name": one.name,
+                "evaluation": rounded(one.evaluation),
+                "held_out": rounded(one.held_out),
+                "components": list(one.settings.components),
+                **_settings(one.settings),
+            }
+            for one in found.kinds
+        ],
         "trials": [
             {"mean": rounded(trial.mean), **_settings(trial.settings)}
             for trial in found.trials[:show]
@@ -97,6 +122,8 @@ def _shares(weights: Mapping[str, float]) -> str:
 
 def flags(options: SearchOptions) -> str:
     """The options of a command line that searches like this."""
+    if len(options.components) == 1:
+        return f"--components {options.components[0]}"
     said = f"--fusion-method rrf --rrf-k {options.rrf_k}"
     if options.fusion_method is not FusionMethod.RRF:
         said = f"--fusion-method weighted --normalization {options.normalization}"

@@ -25,6 +25,7 @@ from assay.search.searcher import Searcher
 
 RRF_KS = (5, 10, 20, 40, 60, 100)
 NO_RANK = np.iinfo(np.int64).max
+NOT_FOUND = 10**9  # the rank of what no component found that counts: below every cut
 
 
 @dataclass(frozen=True)
@@ -57,15 +58,22 @@ class Pool:
         return values
 
     def ranks(self, worth: FloatArray, weights: Mapping[str, float]) -> IntArray:
-        """The rank of each candidate, from 1, in the order of ``ids``."""
-        shares = np.sort(worth * np.array([weights[name] for name in self.scores]), axis=1)
-        total = np.zeros(len(self.ids))
+        """The rank of each candidate, from 1, in the order of ``ids``.
+
+        Components without a weight are left out, and so is what they alone found.
+        """
+        asked = [at for at, name in enumerate(self.scores) if name in weights]
+        counted = np.array([weights[name] for name in self.scores if name in weights])
+        shares = np.sort(worth[:, asked] * counted, axis=1)
+        absent = (self.place[:, asked] < 0).all(axis=1)
+        total = np.where(absent, -1.0, 0.0)
         for share in shares.T:  # the smallest first, as fusion adds them up
             total += share
         order = np.lexsort((self._primary, -total))
         order = order[np.argsort(-(total * self.factors)[order], kind="stable")]
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(1, len(order) + 1)
+        ranks[absent] = NOT_FOUND
         return ranks
 
 
@@ -118,7 +126,15 @@ def pool(outcome: QueryOutcome, components: Sequence[str], read: Reading | None 
 def weights_of(found: Pool, options: SearchOptions) -> dict[str, float]:
     """The weights that count for a query, of whose components some may have found nothing."""
     kind = options.query_type or found.query_type
-    return effective_weights(options, tuple(found.scores), kind)
+    asked = tuple(name for name in found.scores if name in options.components)
+    return effective_weights(options, asked, kind)
+
+
+def alone(options: SearchOptions, component: str) -> SearchOptions:
+    """The search with one component and no weights."""
+    return replace(
+        options, components=(component,), weights={}, per_type_weights=False, type_weights={}
+    )
 
 
 def grid(

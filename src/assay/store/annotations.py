@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from assay import limits
 from assay.errors import ConflictError, InputError, LimitError, MissingFileError, UsageError
@@ -26,7 +26,7 @@ from assay.model.annotation import (
     Purpose,
     Round,
     RoundQuery,
-    check_person,
+    check_people,
 )
 from assay.model.codec import decode, encode
 from assay.model.document import check_id
@@ -147,7 +147,7 @@ class AnnotationStore:
                     hint="two people judge a round, and a third decides where they differ",
                 )
             changed = replace(held, annotators=(*held.annotators, name), plan=plan)
-            _check_annotators(changed)
+            check_people(changed.annotators, changed.purpose, round_id)
             return _changed(connection, changed)
 
     def change_plan(self, round_id: str, plan: Plan) -> Round:
@@ -211,6 +211,20 @@ class AnnotationStore:
                 [_decision_row(round_id, one) for one in decisions],
             )
 
+    def undecide(self, round_id: str, keys: Sequence[ItemKey]) -> None:
+        """Take decisions back in one transaction; their items are open again."""
+        table = annotation_decisions
+        with writing(self._engine) as connection:
+            _open_round(connection, round_id)
+            for query_id, chunk_id in keys:
+                connection.execute(
+                    delete(table).where(
+                        table.c.round_id == round_id,
+                        table.c.query_id == query_id,
+                        table.c.chunk_id == chunk_id,
+                    )
+                )
+
     def decisions(self, round_id: str) -> tuple[Decision, ...]:
         """Every decision of a round, by query and chunk."""
         table = annotation_decisions
@@ -257,7 +271,7 @@ def _entered(
 
 def _check_round(held: Round, queries: Sequence[RoundQuery], items: Sequence[Item]) -> None:
     check_id(held.round_id, "round")
-    _check_annotators(held)
+    check_people(held.annotators, held.purpose, held.round_id)
     if not items:
         raise InputError("there is nothing to judge", hint="pool deeper, or draw other queries")
     if len(items) > limits.MAX_ROUND_ITEMS:
@@ -267,20 +281,6 @@ def _check_round(held: Round, queries: Sequence[RoundQuery], items: Sequence[Ite
         )
     known = {query.query_id for query in queries}
     assert all(item.query_id in known for item in items), "an item of no query"
-
-
-def _check_annotators(held: Round) -> None:
-    names = [check_person(name) for name in held.annotators]
-    if len(set(map(_folded, names))) < len(names):
-        raise UsageError(
-            f"{names[0]} cannot be both annotators", hint="two distinct people judge every passage"
-        )
-    least = 1 if held.purpose is Purpose.FIRST else 2
-    if not least <= len(names) <= 2:
-        raise UsageError(
-            f"{len(names)} people judge in {held.round_id}",
-            hint="one or two, as in ann or ann,bob" if least == 1 else "exactly two, as in ann,bob",
-        )
 
 
 def _changed(connection: Connection, held: Round) -> Round:

@@ -88,7 +88,7 @@ class ClaimedJob(Job):
 _RUNNING = JobState.RUNNING.value
 _ENTERED: ColumnElement[int] = literal_column("jobs.rowid", Integer)
 """The order in which jobs came: clocks may be put back."""
-_NAMES = ("test_set.name", "name", "action", "a", "b", "baseline", "current")
+_NAMES = ("test_set.name", "name", "round_id", "action", "a", "b", "baseline", "current")
 """What of a request says what it is about."""
 _ABOUT: tuple[ColumnElement[Any], ...] = (
     func.json_extract(jobs.c.request, *(f"$.{name}" for name in _NAMES)).label("names"),

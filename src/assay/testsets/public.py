@@ -338,11 +338,12 @@ def _by_query(draft: DraftSet, rows: Iterable[_Judged]) -> dict[str, dict[str, J
 
 
 def leave_out_without_relevant(draft: DraftSet) -> None:
-    """Leave out queries whose judgments are all 0, which measure nothing, with a warning."""
+    """Leave out queries that measure nothing, with a warning: no grade above 0, no reference."""
     for item in draft.queries:
-        if not item.query.judged:
-            draft.warn(item.line, "no relevant document: left out", query_id=item.query.query_id)
-    draft.queries = [item for item in draft.queries if item.query.judged]
+        if not item.query.has_truth:
+            message = "no relevant document and no reference answer: left out"
+            draft.warn(item.line, message, query_id=item.query.query_id)
+    draft.queries = [item for item in draft.queries if item.query.has_truth]
 
 
 def _clean(text: str) -> str:

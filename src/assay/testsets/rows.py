@@ -1,7 +1,9 @@
 """How are queries and judgments read from rows, as Quepid, ragas, MTEB and people have them?
 
 A row is a query with its relevant documents (ids, ids with grades, or objects that have both), or
-one judgment: a query, a document and a grade. Rows come as CSV, TSV, JSON lines, JSON or parquet.
+one judgment: a query, a document and a grade. A query may have a reference answer, with or without
+documents, and ``expect`` says where refusing is right. Rows come as CSV, TSV, JSON lines, JSON or
+parquet.
 Names of columns are compared without case, blanks and signs, so that ``Query Text`` is
 ``query_text``; those that are not known are left out with a warning. Queries without an id are
 numbered in the order in which they appear.
@@ -21,6 +23,7 @@ from assay import limits
 from assay.errors import FormatError, LimitError
 from assay.ingest.facts import plain_name
 from assay.ingest.tabular import PARQUET_MAGIC, TEXTUAL, head_names, parquet_rows, separated_rows
+from assay.model.answers import Expect
 from assay.model.testset import GoldenQuery, Judgment
 from assay.plural import counted
 from assay.strict_json import values
@@ -28,7 +31,7 @@ from assay.testsets.draft import DraftQuery, DraftSet
 
 LINES = (".jsonl", ".ndjson")
 SUFFIXES = (*LINES, *sorted(TEXTUAL), ".parquet")
-QUERY_TEXT = ("querytext", "query", "question", "userinput", "searchterm", "text")
+QUERY_TEXT = ("querytext", "query", "question", "userinput", "searchterm", "text", "input")
 QUERY_ID = ("queryid", "qid", "topicid")
 ROW_ID = ("id",)  # of a query where a row is one; of a judgment it says nothing
 RELEVANT = (
@@ -52,11 +55,22 @@ DOCUMENT = ("docid", "documentid", "corpusid", "docno", "chunkid", "passageid", 
 GRADE = ("rating", "grade", "relevance", "score", "judgment", "judgement", "label", "rel")
 GROUP = ("group",)
 SYNTHETIC = ("synthetic",)
+EXPECT = ("expect",)
+REFERENCE = (
+    "reference",
+    "referenceanswer",
+    "groundtruth",
+    "groundtruths",
+    "expectedoutput",
+    "expectedanswer",
+    "idealanswer",
+)
 CONTEXTS = frozenset({"referencecontexts", "contexts", "groundtruthcontexts"})
 _SPLIT = re.compile(r"[\s,;|]+")
 _HINT = (
     "a row has a query (query, question, user_input ...) and its documents (relevant_docs, "
-    "reference_context_ids ...), or a query, a document (docid) and a rating"
+    "reference_context_ids ...) or a right answer (reference, ground_truth ...), or a query, a "
+    "document (docid) and a rating"
 )
 
 
@@ -82,13 +96,15 @@ class _Query:
     grades: dict[str, int] = field(default_factory=dict)
     group: str | None = None
     synthetic: str | None = None
+    reference: str | None = None
+    expect: Expect = Expect.EVIDENCE
 
 
 def looks_like_rows(names: Iterable[object]) -> bool:
     """Whether columns of these names hold queries and documents."""
     known = {plain_name(str(name)) for name in names}
     asks = known & {*QUERY_TEXT, *QUERY_ID}
-    return bool(asks and known & {*RELEVANT, *DOCUMENT, *CONTEXTS})
+    return bool(asks and known & {*RELEVANT, *DOCUMENT, *CONTEXTS, *REFERENCE})
 
 
 def is_rows(data: bytes, source: str) -> bool:
@@ -189,6 +205,8 @@ def fill_from_rows(
                 relevant_docs=tuple(Judgment(one, grade) for one, grade in query.grades.items()),
                 group=query.group,
                 synthetic=query.synthetic,
+                reference=query.reference,
+                expect=query.expect,
             ),
             query.line,
         )
@@ -218,6 +236,8 @@ def _query_of(
             row.line,
             group=None if group is None else str(group),
             synthetic=None if made_from is None else str(made_from),
+            reference=_reference(row),
+            expect=_expected(row, draft, name),
         )
     elif not is_judgment:
         _problem(draft, row, "the query appears twice", name)
@@ -228,6 +248,22 @@ def _query_of(
     return name
 
 
+def _reference(row: Row) -> str | None:
+    """The right answer; several of them, as older files of ragas have them, are joined."""
+    found = row.first(REFERENCE)
+    parts = found if isinstance(found, list) else [found]
+    return " ".join(" ".join(str(one).split()) for one in parts if one is not None) or None
+
+
+def _expected(row: Row, draft: DraftSet, query: str) -> Expect:
+    said = row.first(EXPECT)
+    known = [one.value for one in Expect]
+    if said is None or said in known:
+        return Expect.EVIDENCE if said is None else Expect(said)
+    _problem(draft, row, f"expect is {said!r:.40}", query, hint=f"one of {', '.join(known)}")
+    return Expect.EVIDENCE
+
+
 def _judgments(row: Row, draft: DraftSet, query: str) -> Iterator[tuple[str, int | None]]:
     """Each document of a row with its grade; None where nobody judged it."""
     document = row.first(DOCUMENT)
@@ -236,7 +272,8 @@ def _judgments(row: Row, draft: DraftSet, query: str) -> Iterator[tuple[str, int
         yield from _graded(document, row.cells, row, draft, query)
         return
     if listed is None:
-        if CONTEXTS & row.cells.keys():
+        known = _reference(row) or row.first(EXPECT)
+        if CONTEXTS & row.cells.keys() and not known:
             _problem(
                 draft,
                 row,
@@ -271,7 +308,13 @@ def _graded(
     grade = None if value in (None, "") else whole_grade(value)
     if value not in (None, "") and grade is None:
         message = f"the grade of {document} is {value!r:.40}, not a whole number"
-        _problem(draft, row, message, query, hint="round it: means of several people have no place")
+        _problem(
+            draft,
+            row,
+            message,
+            query,
+            hint="grades are whole numbers; round a mean of several people",
+        )
     elif grade is not None and column is not None and (ours := draft.graded(grade)) is None:
         message = f"the grade of {document} is {grade}"
         _problem(draft, row, message, query, hint=draft.grade_hint())
@@ -321,6 +364,8 @@ def _warn_of_the_rest(draft: DraftSet, names: Iterable[str], unjudged: int) -> N
         *GRADE,
         *GROUP,
         *SYNTHETIC,
+        *EXPECT,
+        *REFERENCE,
         "madeby",
     }
     others = [name for name in names if name not in known]

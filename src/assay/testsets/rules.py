@@ -52,8 +52,7 @@ def drop_unjudged(draft: DraftSet) -> tuple[GoldenQuery, ...]:
 
 
 def _has_no_truth(item: DraftQuery) -> bool:
-    query = item.query
-    return item.whole and query.expect is Expect.EVIDENCE and not query.relevant_docs
+    return item.whole and not item.query.has_truth and not item.query.relevant_docs
 
 
 def _name(draft: DraftSet) -> None:
@@ -166,13 +165,16 @@ def _bad_id(value: str) -> str | None:
 def _expectation(draft: DraftSet, item: DraftQuery) -> None:
     query, name = item.query, item.query.query_id or None
     line = item.line_of("relevant_docs")
-    if query.expect is Expect.EVIDENCE and item.whole and not query.judged:
+    if item.whole and not query.has_truth:
         message = (
             "no relevant document: every grade is 0"
             if query.relevant_docs
             else "no relevant document"
         )
-        hint = "judge one with a grade above 0, or say expect: refusal or expect: nothing"
+        hint = (
+            "judge one with a grade above 0, give a reference answer, "
+            "or say expect: refusal or expect: nothing"
+        )
         draft.problem(line, message, query_id=name, hint=hint)
     if query.expect is not Expect.EVIDENCE and query.judged:
         draft.problem(

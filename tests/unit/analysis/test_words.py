@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analysis.spelling import base
-from assay.analysis.words import Vocabulary, analyse, tokens
+from assay.analysis.words import Vocabulary, analyse, tokens, vocabulary
 
 SAME_NAME = [
     ["IL-6", "IL6", "IL 6", "il‑6", "Il-6", "interleukin-6", "Interleukin 6"],
@@ -144,3 +144,8 @@ def test_the_vocabulary_of_a_text_is_that_of_its_words(text: str, question: str)
     wanted = frozenset[str]().union(*analyse(question))
     assert Vocabulary(text).among(wanted) == every & wanted
     assert Vocabulary(text).every == every
+
+
+def test_a_count_that_is_written_onto_a_word_hides_no_word() -> None:
+    assert "neutropenia" in analyse("Febrile Neutropenia21/503").forms
+    assert "rad" not in vocabulary("RAD001").every

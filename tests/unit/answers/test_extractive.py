@@ -733,3 +733,82 @@ def test_a_missed_dose_and_an_effect_are_answered_by_what_says_so() -> None:
     said = ask("What should I do if I missed a dose of Zorvex?", rows)
     assert said.startswith("If you miss a dose")
     assert ask("Is Zorvex effective?", rows).startswith("Symptoms improved in 40 of 50.")
+
+
+def test_an_item_of_a_list_comes_with_the_words_that_lead_to_it() -> None:
+    rows = label(
+        "Do not take Zorvex if you:\n- drink more than two glasses of alcohol a day. Ask first.\n"
+        "- are younger than 18 years\n\nDo not use\n- with grapefruit juice"
+    )
+    said = ask("Can I drink alcohol with Zorvex?", rows)
+    assert said.startswith("Do not take Zorvex if you: [1] - drink more than two glasses")
+    assert "Do not use [1] - with grapefruit" in ask("May I have grapefruit with Zorvex?", rows)
+    assert "Do not take Zorvex if you: [1] Ask first" not in said
+
+
+def test_a_use_is_told_by_what_says_so() -> None:
+    drug = {"drugs": ("Zorvex",)}
+    rows = [
+        Passage(Chunk(f"z:chunk_{at}", "z", text, "Zorvex", section, metadata=drug))
+        for at, (section, text) in enumerate(
+            (
+                ("indications", "Zorvex is indicated for gout."),
+                ("warnings", "New cases of multiple sclerosis were seen with Zorvex."),
+                ("boxed_warning", "Zorvex is not approved for patients with stroke."),
+            )
+        )
+    ]
+    answer = ExtractiveAnswerer(gate=0.0).answer
+    for asked in ("Is Zorvex indicated for {}?", "Can Zorvex be used to treat {}?"):
+        assert answer(asked.format("gout"), rows).text.startswith("Zorvex is indicated for gout.")
+        assert not answer(asked.format("multiple sclerosis"), rows).grounded
+        said = answer(asked.format("stroke"), rows).text
+        assert said.startswith("Zorvex is not approved for patients with stroke.")
+    assert answer("Does Zorvex cause multiple sclerosis?", rows).text.startswith("New cases")
+
+
+def test_a_code_is_that_of_the_disease_in_question() -> None:
+    guide = passage("Use ICD-10-CM code K35.8 for appendicitis. J45.9 is the code of asthma.")
+    assert ask("What is the ICD-10 code for asthma?", guide) == "J45.9 is the code of asthma. [1]"
+
+
+def test_what_is_allowed_for_some_people_is_answered_by_what_is_said_of_them() -> None:
+    rows = label("Women who are breastfeeding should not use Zorvex. Store it below 25 °C.")
+    assert ask("Is Zorvex allowed in breastfeeding?", rows).startswith("Women who are")
+
+
+def test_an_age_in_letters_is_an_age() -> None:
+    rows = label("Age | Dose\nchildren under 4 years of age | do not use\nadults | 5 mL")
+    said = ask("May I give Zorvex to my two-year-old?", rows)
+    assert "do not use" in said
+    assert "5 mL" not in said
+
+
+def test_what_the_patient_said_is_answered_from_the_interview() -> None:
+    book = passage("Painful swelling of hands and feet is common.", "book")
+    turn = Chunk("v:1", "v", "Both feet tingle.", speaker_role=SpeakerRole.PATIENT)
+    spoken = Passage(turn, 1.0, {"dense": 0.8})
+    asked = "What did the patient say about his feet?"
+    assert ask(asked, book, spoken) == "Both feet tingle. [1]"
+    assert "swelling" in ask("What do patients report about their feet?", book)
+
+
+def test_a_name_alone_adds_no_sentence() -> None:
+    rows = label("Alcohol makes drowsiness worse.\nZorvex is white.\nZorvex comes in boxes.")
+    assert ask("Does alcohol change how Zorvex works?", rows) == (
+        "Alcohol makes drowsiness worse. [1]"
+    )
+
+
+def test_a_dose_under_a_heading_of_ages_is_that_for_a_child_of_this_age() -> None:
+    rows = label("2.2 Gout in Pediatric Patients (10 to 17 years)\nThe dose of Zorvex is 5 mg.")
+    assert ask("What is the dose of Zorvex for a 12-year-old with gout?", rows).startswith(
+        "The dose of Zorvex is 5 mg."
+    )
+
+
+def test_a_condition_by_another_name_is_what_was_asked_for() -> None:
+    text = "In heart failure with preserved ejection fraction, spironolactone changed nothing."
+    review = passage(text, "review", "Diastolic heart failure")
+    said = ExtractiveAnswerer(DENSE).answer("Did spironolactone help in HFpEF?", [review])
+    assert said.text.startswith("In heart failure with preserved")

@@ -163,5 +163,27 @@ def test_it_is_said_what_was_measured(here: Workspace, drugs: str) -> None:
         "measured with boosts",
     )
     off = replace(tuned.present, boosts=False, rerank=True)
-    told = tuning_tables(tuned.tuning, off, 3)[1].notes
+    told = tuning_tables(tuned.tuning, off, 3)[2].notes
     assert "measured without boosts, which are off, before reranking" in told
+
+
+def test_it_is_said_which_method_does_best_and_what_components_do_alone(
+    here: Workspace, drugs: str
+) -> None:
+    tuned = tune(here, drugs, step=0.25, options={"depth": 3}, holdout=False)
+    kinds = {one.name: one for one in tuned.tuning.kinds}
+    assert list(kinds) == ["rrf", "weighted", "bm25 alone", "splade alone", "dense alone"]
+    for method in ("rrf", "weighted"):
+        means = [
+            one.mean for one in tuned.tuning.trials if one.settings.fusion_method.value == method
+        ]
+        assert kinds[method].evaluation == max(means)
+    for name in ("bm25", "splade", "dense"):
+        # few candidates, so that one that only another component found would be noticed
+        run = measured(here, drugs, components=(name,), depth=3)
+        assert kinds[f"{name} alone"].evaluation == pytest.approx(run, abs=1e-12)
+    table = tuning_tables(tuned.tuning, tuned.present, 3)[0]
+    assert [row[0] for row in table.rows] == list(kinds)
+    assert "--components dense" in table.rows[-1]
+    plain = tuning_json(tuned.tuning, tuned.present, 3)
+    assert [one["name"] for one in plain["kinds"]] == list(kinds)

@@ -59,7 +59,7 @@ def test_an_interruption_while_indexing_tells_what_is_stored(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(index, "update_index", interrupted)
+    monkeypatch.setattr(index, "updated", interrupted)
     code, _, problem = said(capsys, "ingest", written([{"id": "a", "text": "words"}]))
     assert code == 130
     assert "note: stopped with 1 document stored and not indexed" in problem

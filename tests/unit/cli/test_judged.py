@@ -213,6 +213,25 @@ def test_a_rag_of_ones_own_is_stored_judged_and_compared(
     assert faith["difference"] == pytest.approx(-0.5)
 
 
+def test_reference_answers_alone_are_enough_for_measures_of_answers(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = "The dose of examplol in renal impairment is 5 mg once daily."
+    rows = [
+        {"user_input": "What is the dose of examplol in renal impairment?", "reference": right},
+        {"user_input": "Which lens suits cataract surgery?", "expect": "refusal"},
+    ]
+    Path("golden.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert run(["testset", "import", "golden.jsonl"]) == 0
+    name = write_rag(Path.cwd(), "rag_alone", 5)
+    assert run(["eval", "run", "-t", "golden", "--system", name, "--judge", "words"]) == 0
+    shown = capsys.readouterr()
+    assert "median" not in shown.out  # there is no ranking to measure
+    assert "only their answers are measured" in shown.err
+    assert run(["eval", "show", "latest", "--json"]) == 0
+    assert said(capsys)["metrics"]["correctness"] == 1.0
+
+
 def graded_by(path: Path, label_of: Any) -> Path:
     """The sheet with labels filled in."""
     with path.open(encoding="utf-8", newline="") as file:

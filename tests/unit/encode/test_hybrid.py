@@ -321,6 +321,13 @@ def test_the_shipped_files_stay_small(shipped: Shelf) -> None:
     assert sum(path.stat().st_size for path in PACKAGED.rglob("*") if path.is_file()) <= 45e6
 
 
+def test_the_shipped_files_say_where_they_are_from(shipped: Shelf) -> None:
+    text = (PACKAGED / "assay-bio" / "SOURCES.md").read_text(encoding="utf-8")
+    files = {file.name for name in SHIPPED for file in CARDS[name].files}
+    assert [name for name in files if f"`{name}`" not in text] == []
+    assert "Copyright (c)" in text  # the notice that the licence of the initial weights requires
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_shipped_model_gives_its_recorded_answer(shipped: Shelf, name: str) -> None:
     assert name in canonical.CANONICAL

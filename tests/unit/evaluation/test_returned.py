@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pydantic
 import pytest
 
 import assay
-from assay.errors import UnreachableError, UsageError
+from assay.errors import InputError, UnreachableError, UsageError
 from assay.evaluation.retrievers.http import HttpMapping, read_answer
 from assay.evaluation.retrievers.run_file import run_file_system
 from assay.evaluation.returned import RANKED_BY_SCORE, as_outcome, renamed
@@ -35,6 +36,10 @@ SET = TestSet(
         for at in range(3)
     ),
 )
+
+
+class Message(pydantic.BaseModel):
+    content: str
 
 
 def ids(returned: Any, **options: Any) -> list[str]:
@@ -77,6 +82,9 @@ TWO = {
         {"qid": ["1", "1"], "docid": [17, 4], "docno": ["b", "a"], "rank": [0, 1], "score": [2, 1]}
     ),
     "pandas series": pd.Series([2.0, 1.0], index=["b", "a"]),
+    "pandas series of whole numbers": pd.Series([2, 1], index=["b", "a"]),
+    "pandas, ids as index": pd.DataFrame({"score": [2.0, 1.0]}, index=["b", "a"]),
+    "the page of a service": {"items": [{"id": "b"}, {"id": "a"}], "total": 2},
     "pandas series of ids": pd.Series(["b", "a"]),
     "polars": pl.DataFrame(COLUMNS),
     "polars, lazy": pl.DataFrame(COLUMNS).lazy(),
@@ -108,6 +116,11 @@ TWO = {
 @pytest.mark.parametrize("form", TWO)
 def test_every_form_gives_the_same_two_ids(form: str) -> None:
     assert ids(TWO[form]) == ["b", "a"]
+
+
+def test_a_dict_without_results_is_refused_with_its_fields() -> None:
+    with pytest.raises(InputError, match=r"a dict without a list of results \(data, took\)"):
+        ids({"data": {"hits": [{"id": "b"}]}, "took": 3})
 
 
 UUID = "0b8f5a3e-8e0c-4f0e-9d59-3f1d5a3c2b11"
@@ -206,6 +219,7 @@ def test_scores_and_documents_of_a_frame_are_kept() -> None:
         ({"names": [["a"]], "distances": [[0.5]]}, "no column holds the ids"),
         ({"a", "b"}, "a set, which has no order"),
         (None, "where nothing was found, return []"),
+        (Message(content="x"), "returned Message, not a list of results"),
         ([(0.5, "a")], "result 1 has no id (0.5)"),
         ([7.5], "result 1 has no id (7.5)"),
         ([True], "result 1 has no id (True)"),
@@ -317,9 +331,11 @@ def test_ids_that_match_no_judgment_are_said(caplog: pytest.LogCaptureFixture) -
         result = assay.evaluate(lambda text: ["B"], SET, "MRR")
         assert assay.score({"q": {"b": 1}}, {"q": {"B": 1.0}}, "MRR")["MRR"] == 0.0
     sentence = "no relevant document was retrieved: do run and qrels use the same document ids?"
-    assert caplog.messages == [f"small: {sentence}", f"run: {sentence}"]
-    assert result.warnings() == [sentence]
-    assert result.to_dict()["warnings"] == [sentence]
+    example = "results have ids such as B, B, B; judgments have ids such as b, b, b"
+    said = [f"small: {sentence}", f"small: {example}", f"run: {sentence}"]
+    assert caplog.messages == said
+    assert result.warnings() == [sentence, example]
+    assert result.to_dict()["warnings"] == [sentence, example]
 
 
 def test_lists_from_python_keep_their_order(caplog: pytest.LogCaptureFixture) -> None:
@@ -485,3 +501,27 @@ def test_a_refusal_in_words_is_counted_and_noted() -> None:
     values = {str(measure): value.value for measure, value in found.answers.items()}
     assert values["RefusalCorrectness"] == 1.0
     assert any("refused in words" in one for one in found.warnings())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"answer": "It is 5 mg [1].", "contexts": ["The dose is 5 mg.", "Take it with food."]},
+        {"response": "It is 5 mg [1].", "retrieved_contexts": ["The dose is 5 mg.", "With food."]},
+        {"actual_output": "It is 5 mg [1].", "retrieval_context": ["The dose is 5 mg.", "x y"]},
+    ],
+)
+def test_texts_beside_an_answer_are_passages(row: dict[str, Any]) -> None:
+    outcome = as_outcome("q1", row)
+    assert outcome.answer is not None
+    (cited,) = outcome.answer.citations
+    assert outcome.passages[cited] == "The dose is 5 mg."
+    assert outcome.results[0].chunk_id == cited  # the same text has the same id in every run
+    assert outcome.numbers is not None
+    assert not outcome.numbers.unsupported
+    assert as_outcome("q1", {"answer": "It is so.", "contexts": ["d1", "d2"]}).passages == {}
+
+
+def test_a_response_of_a_search_engine_is_no_answer() -> None:
+    outcome = as_outcome("q1", {"results": ["d1"], "response": "fine"})
+    assert outcome.answer is None

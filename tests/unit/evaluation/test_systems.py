@@ -56,6 +56,11 @@ def test_an_encoder_and_an_index_are_asked_together() -> None:
     index.add(np.array([[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], "f4"))
     assert asked((Encoder(), index))("itch")[0][0] == 1
     assert measured((Encoder(), index, ["d7", "d1", "d2"])) == 1.0
+    assert measured((lambda text: Encoder().encode([text]), index, ["d7", "d1", "d2"])) == 1.0
+    with pytest.raises(UsageError, match="the index has 3 rows, but there are 2 ids"):
+        measured((Encoder(), index, ["d1", "d2"]))
+    with pytest.raises(UsageError, match=r"give \(model, index, ids\)"):
+        measured(index)
 
 
 def test_a_function_that_wants_the_number_of_results_is_told_it() -> None:

@@ -114,3 +114,29 @@ def test_what_cannot_be_tuned_is_refused() -> None:
         tune([0.1], 0.0, parse_measure("AUROC"), evaluation=where)
     with pytest.raises(UsageError, match="no query"):
         judged(TestSet("bare", "v1", ()), {}, {})
+
+
+def test_the_best_of_each_kind_is_reported_on_both_parts_and_a_better_rival_is_named() -> None:
+    here, there = part(queries(12), by_quality), part(queries(5, first=12), by_quality)
+    found = tune(
+        [0.0, 0.06, 0.08],
+        0.0,
+        NDCG,
+        evaluation=here,
+        held_out=there,
+        sampling=FEW,
+        kind=lambda one: "low" if one < 0.07 else "high",
+        others={"something else": 0.9, "nothing": 0.05},
+    )
+    assert [(one.name, one.settings) for one in found.kinds] == [
+        ("low", 0.06),
+        ("high", 0.08),
+        ("something else", 0.9),
+        ("nothing", 0.05),
+    ]
+    assert found.best == 0.08  # what is only compared is never chosen
+    assert all(one.held_out == pytest.approx(one.evaluation) for one in found.kinds)
+    assert [one for one in found.warnings if "better than any fusion" in one] == [
+        f"something else is better than any fusion on these queries: "
+        f"{found.kinds[2].evaluation:.4f} against {found.trials[0].mean:.4f}"
+    ]

@@ -39,4 +39,6 @@ def test_ages(text: str, age: int, is_covered: bool | None) -> None:
 def test_the_age_of_a_question() -> None:
     assert age_asked("how much syrup for a 3 year old") == 3
     assert age_asked("how much syrup for my 10-year-old") == 10
+    assert age_asked("may a two-year-old have it") == 2
+    assert age_asked("syrup for a 6 month old") == 0
     assert age_asked("dose after 3 years of treatment") is None

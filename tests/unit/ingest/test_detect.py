@@ -119,7 +119,10 @@ def test_a_text_may_begin_with_a_bracket(tmp_path: Path, content: str) -> None:
 def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a.dat"
     path.write_text("hello")
-    with pytest.raises(FormatError, match="name it: jsonl, beir, jats"):
+    with pytest.raises(FormatError, match="--format names it: jsonl, beir, jats"):
+        detect(path)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    with pytest.raises(FormatError, match="neither text nor a known binary format"):
         detect(path)
     with pytest.raises(MissingFileError, match="does not exist"):
         detect(tmp_path / "absent")

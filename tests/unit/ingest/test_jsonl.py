@@ -237,3 +237,10 @@ def test_parts_of_a_document_of_another_library_are_its_chunks(tmp_path: Path) -
     assert [chunk.text for chunk in found[0][1]] == ["Fever at night.", "Fever by day."]
     assert found[0][0].title == "Fever"
     assert found[0][0].metadata["pmid"] == "77"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_utf_16_is_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text('{"id": "a", "text": "Sjögren"}\n', encoding="utf-16")
+    assert only("jsonl", path).text == "Sjögren"

@@ -57,7 +57,9 @@ def test_codes_with_leading_zeros_stay_text(tmp_path: Path) -> None:
         ("id,text\na,b,c\n", "rows.csv:2: 3 cells, but 2 columns"),
         ('id,text\na,"b\nc,d\n', r"rows.csv:2: not CSV: .*goes on to line 3.*a quote lack its end"),
         (",\na,b\n", "the first row does not name the columns"),
-        ("year,words\n1,b\n", "no doc_id"),
+        ("year,words\n1,b\n", "no field is known as an id or a text .*its fields: year, words"),
+        ("Export of 5 May\n\nid,text\na,b\n", "3: 2 cells, but 1 column .*it is 'Export of 5 May'"),
+        ("id;text\na;b;c\n", "quote cells that hold semicolons"),
         ("id,text\na,b\0\n", "NUL"),
     ],
 )
@@ -67,7 +69,7 @@ def test_what_is_no_table_is_refused_with_its_line(tmp_path: Path, text: str, me
 
 
 def test_the_line_of_an_error_counts_lines_within_cells(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"rows\.csv:4: 1 cells"):
+    with pytest.raises(FormatError, match=r"rows\.csv:4: 1 cell, but 2 columns"):
         read(table(tmp_path, 'id,text\na,"b\nc"\nd\n'))
 
 
@@ -130,7 +132,7 @@ def test_quotes_between_tabs_are_signs_unless_they_hold_a_cell(tmp_path: Path) -
     found = read(table(tmp_path, text, "rows.tsv"))
     assert [one.text for one in found] == [wanted for _, wanted in rows]
     assert [one.doc_id for one in found] == list("12345678")
-    with pytest.raises(FormatError, match=r"rows\.tsv:3: 1 cells, but 2 columns"):
+    with pytest.raises(FormatError, match=r"rows\.tsv:3: 1 cell, but 2 columns"):
         read(table(tmp_path, 'pmid\tabstract\n1\tx\n2"\n3\ty\n', "rows.tsv"))
 
 
@@ -185,10 +187,22 @@ def test_braces_in_a_name_are_no_format(tmp_path: Path) -> None:
     assert document.document.text == "x"
 
 
-def test_utf_16_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["rows.csv", "rows.txt"])
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_utf_16_is_read_as_excel_saves_it(tmp_path: Path, name: str, order: str) -> None:
+    path = tmp_path / name
+    path.write_bytes("\ufeffid\ttext\r\n1\tSjögren 😀\r\n".encode(f"utf-16-{order}"))
+    (document,) = read(path)
+    assert (document.doc_id, document.text) == ("1", "Sjögren 😀")
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(FormatError, match="begins as UTF-16"):
+        read(path)
+
+
+def test_other_encodings_are_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
-    path.write_bytes("id,text\n1,Itch\n".encode("utf-16"))
-    with pytest.raises(FormatError, match="UTF-16, not UTF-8"):
+    path.write_bytes("id;text\n1;Übelkeit\n".encode("cp1252"))
+    with pytest.raises(FormatError, match=r"rows\.csv:2: not UTF-8 .*Excel: CSV UTF-8"):
         read(path)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import FormatError
+from assay.ingest import detect
 from tests.unit.ingest.samples import entries, only, parts
 
 MARKDOWN = """Before all.
@@ -102,16 +103,35 @@ def test_other_encodings_are_refused_with_their_line(tmp_path: Path) -> None:
         entries("text", tmp_path)
 
 
-def test_what_a_markdown_file_says_of_itself_is_no_heading(tmp_path: Path) -> None:
+def test_front_matter_is_metadata_and_not_text(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text(
-        '---\ntitle: "About itch"\ntags: [x]\n---\nFirst words.\n\n## Methods\nWe asked.\n'
+        '---\ntitle: "About itch"\ntags: [x, y]\nyear: 2020\nreviewed:\n---\n'
+        "First words.\n\n## Methods\nWe asked.\n"
     )
     document = only("text", path)
     assert document.title == "About itch"
+    assert document.text.startswith("First words.")
+    assert (document.metadata["tags"], document.metadata["year"]) == (("x", "y"), 2020)
     assert [section.heading for section in document.sections] == ["", "Methods"]
     path.write_text("---\ntitle: never closed\n\n# Drug A\nWords.\n")
     assert only("text", path).title == "Drug A"
+
+
+def test_front_matter_that_is_not_yaml_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("---\ntitle: [x\n---\n# Drug A\nWords.\n")
+    notes: list[str] = []
+    (entry,) = entries("text", path, notes)
+    assert entry.document.text == "# Drug A\nWords.\n"
+    assert "front matter is not read" in notes[0]
+
+
+def test_text_in_utf_16_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Sjögren\n", encoding="utf-16")
+    assert detect(path) == "text"
+    assert only("text", path).text == "Sjögren\n"
 
 
 def test_a_rule_at_the_top_of_a_markdown_file_hides_no_headings(tmp_path: Path) -> None:

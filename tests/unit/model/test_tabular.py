@@ -49,6 +49,21 @@ def test_a_frame_has_a_row_for_each_record_whatever_they_lack() -> None:
     assert Basket([]).to_frame().height == 0
 
 
+def test_print_shows_the_table_that_a_notebook_shows() -> None:
+    assert str(FULL).splitlines() == [
+        "a <b>basket</b>",
+        "id  fruit  weight  tags  ripe  more",
+        "a   apple  1       x, y  yes   —",
+        "b   —      0.5000        —     —",
+        "c   —      —       —     —     late",
+        "5 < 6",
+    ]
+    long = str(Basket([{"id": "a\nb\x1b[31m", "text": "word " * 50}] * (SHOWN_ROWS + 2)))
+    assert "a b\ufffd[31m  word" in long
+    assert "2 more rows: see to_frame()" in long
+    assert max(map(len, long.splitlines())) < 80
+
+
 def test_the_library_is_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.model.tabular.is_here", lambda name: name == "pandas")
     assert isinstance(FULL.to_frame(), pd.DataFrame)

@@ -92,7 +92,9 @@ MENTIONED = [
 ]
 
 
-@pytest.mark.parametrize("query", ["adverse events of warfarin", "warfarin dose"])
+@pytest.mark.parametrize(
+    "query", ["adverse events of warfarin", "warfarin dose", "warfarin overdose"]
+)
 def test_a_drug_that_is_only_mentioned_is_shown_with_a_note_and_nobody_answers(
     tmp_path: Path, query: str
 ) -> None:

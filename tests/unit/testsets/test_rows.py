@@ -14,6 +14,7 @@ import pytest
 import assay
 from assay.app.layout import Layout
 from assay.app.testsets import import_file, read_upload, upload
+from assay.model.answers import Expect
 from assay.model.testset import Judgment, TestSet
 from assay.testsets.load import Reading, ReadOptions, load_test_set, parse_test_set, read_test_set
 
@@ -86,6 +87,32 @@ def test_a_row_is_a_query_with_its_documents(row: dict[str, Any]) -> None:
     ):
         found = grades(read(text, name).sound())
         assert {"heart attack": found["heart attack"]} == wanted, (text, name)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"user_input": "heart attack", "reference": "Call for help.", "reference_contexts": ["x"]},
+        {"question": "heart attack", "ground_truth": "Call for help."},
+        {"question": "heart attack", "ground_truths": ["Call for help."]},
+        {"input": "heart attack", "expected_output": "Call for help."},
+    ],
+)
+def test_a_reference_answer_is_enough(row: dict[str, Any]) -> None:
+    refusal = {"question": "price of beds", "expect": "refusal"}
+    test_set = read(lines(row, refusal), "golden.jsonl").sound()
+    asked, refused = test_set.queries
+    assert (asked.reference, asked.relevant_docs) == ("Call for help.", ())
+    assert refused.expect is Expect.REFUSAL
+
+
+def test_a_row_without_documents_and_answer_is_left_out() -> None:
+    rows = lines({"question": "a", "reference": "b c d"}, {"question": "e", "reference": ""})
+    reading = read(rows, "golden.jsonl")
+    assert [one.query_text for one in reading.sound().queries] == ["a"]
+    assert "no reference answer" in reading.warnings[0].message
+    wrong = read(lines({"question": "a", "expect": "silence"}), "golden.jsonl")
+    assert "evidence, refusal, nothing" in (wrong.problems[0].hint or "")
 
 
 def test_grades_and_numbers_as_ids() -> None:

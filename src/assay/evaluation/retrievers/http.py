@@ -50,7 +50,7 @@ from assay.model.secrets_of import (
 from assay.model.system import System
 from assay.model.testset import GoldenQuery, SpeakerFilter
 from assay.strict_json import values as json_values
-from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
+from assay.strict_yaml import MappingNode, load_yaml, plain_value
 
 SHOWN_ERROR = 200
 TIMEOUT_S = 30.0
@@ -265,7 +265,7 @@ def load_mapping(path: Path) -> HttpMapping:
         place = f"{path}:{key.line}: {key.text!r:.40}"
         if key.text not in KEYS:
             raise ConfigError(f"{place} is not known", hint=f"known: {', '.join(KEYS)}")
-        values[key.text] = value = _plain(node)
+        values[key.text] = value = plain_value(node)
         if key.text in TEXTS and not isinstance(value, str):
             raise ConfigError(f"{place} must be the path of a field")
         if key.text in ("headers", "params") and not isinstance(value, dict):
@@ -288,19 +288,3 @@ def _seconds(path: Path, values: Mapping[str, Any]) -> float:
     if not 0 < given <= limits.MAX_QUERY_SECONDS:
         raise ConfigError(f"{path}: timeout_s must be seconds, up to {limits.MAX_QUERY_SECONDS:g}")
     return float(given)
-
-
-def _plain(node: Node) -> Any:
-    """YAML as plain values: a bare number or true is one, everything else is text."""
-    if isinstance(node, MappingNode):
-        return {key.text: _plain(value) for key, value in node.entries}
-    if isinstance(node, SequenceNode):
-        return [_plain(value) for value in node.items]
-    assert isinstance(node, ScalarNode)
-    if node.quoted:
-        return node.text
-    if re.fullmatch(r"-?[0-9]{1,15}", node.text):
-        return int(node.text)
-    if re.fullmatch(r"-?[0-9]{1,15}\.[0-9]{1,15}", node.text):
-        return float(node.text)
-    return {"true": True, "false": False, "null": None}.get(node.text, node.text)

@@ -11,6 +11,7 @@ caller has left.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator
@@ -247,6 +248,7 @@ class RateLimiter:
         self._burst = min(float(per_minute), max(10.0, per_minute / 4))
         self._capacity = capacity
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._alone = threading.Lock()
 
     def wait_for(self, caller: str, amount: float = 1.0) -> float:
         """Take tokens: 0.0 if there were enough, else the seconds until there are.
@@ -255,6 +257,10 @@ class RateLimiter:
         """
         if not self._rate:
             return 0.0
+        with self._alone:
+            return self._take(caller, amount)
+
+    def _take(self, caller: str, amount: float) -> float:
         now = time.monotonic()
         tokens, then = self._buckets.pop(caller, (self._burst, now))
         tokens = min(self._burst, tokens + (now - then) * self._rate)
@@ -266,7 +272,13 @@ class RateLimiter:
         return 0.0 if allowed else (wanted - tokens) / self._rate
 
     def charge(self, caller: str, amount: float) -> None:
-        """Take tokens for what was done already; whoever has none left is in debt."""
-        if self._rate and not self.wait_for(caller, 0.0):
+        """Take tokens for what was done already; whoever has none left is in debt.
+
+        A negative amount gives back what was paid and not used.
+        """
+        if not self._rate:
+            return
+        with self._alone:
+            self._take(caller, 0.0)
             tokens, then = self._buckets[caller]
-            self._buckets[caller] = (tokens - amount, then)
+            self._buckets[caller] = (min(self._burst, tokens - amount), then)

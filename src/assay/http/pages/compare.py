@@ -22,6 +22,7 @@ from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.page import Reader, ServiceOf, address, cli, curl_post, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.page_cache import ab_summary
+from assay.http.pages.pane import search_link
 from assay.http.pages.query_pair import DEPTH, explanation, ranked_lines, slope_chart
 from assay.http.pages.run_pair import run_pair_form
 from assay.http.pages.runs import side_by_side
@@ -135,6 +136,10 @@ async def one_query(
             "left": left,
             "right": right,
             "slopes": slope_chart(left, right),
+            "searches": [
+                search_link(info, service.workspace.settings.search, pair.query.query_text)
+                for info in (found.a, found.b)
+            ],
             "labels": labels,
             "why": explanation(pair, labels) if query not in mask.hidden else "",
         }
@@ -198,8 +203,8 @@ def _ticked(service: Service, runs: Sequence[str]) -> Response:
             f"{counted(len(runs), 'run', 'was')} ticked",
             hint=f"go back to the list of runs and tick two or more, at most {MOST_SIDE_BY_SIDE}",
         )
-    found = sorted(map(service.workspace.runs.run, runs), key=lambda one: one.created_at)
-    ids = [info.run_id for info in found]
+    found = map(service.workspace.runs.run, runs)
+    ids = [info.run_id for info in sorted(found, key=lambda one: (one.created_at, one.run_id))]
     if len(ids) > 2:
         return RedirectResponse(address("/compare/several", [("run", one) for one in ids]), 303)
     return RedirectResponse(address("/compare", {"a": ids[0], "b": ids[1]}), 303)

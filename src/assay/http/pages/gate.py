@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
+from assay.app import cost
 from assay.app.gate import GateRequest, gate, usual_baseline
 from assay.app.held_out import hidden_in, masked_gate
 from assay.evaluation.defaults import GATE_LIMIT
@@ -63,6 +64,7 @@ async def gate_page(
         "ui/gate.html",
         chosen={**chosen, "baseline": usual},
         recent=recent.runs,
+        names={info.run_id: info.name for info in recent.runs},
         **values,
         commands=[
             cli(*words, *(["--non-inferiority"] if by_interval else [])),
@@ -96,7 +98,7 @@ def _report(service: Service, asked: GateRequest) -> tuple[GateReport, frozenset
 
     def make() -> tuple[GateReport, frozenset[str]]:
         exact = replace(asked, baseline=before.run_id, current=now.run_id)
-        report = gate(service.workspace, exact)
+        report = service.compute(cost.gated(service.workspace, exact), gate, exact)
         named = {one.query_id for one in report.failing}
         return report, hidden_in(store.test_set(now.run_id)) & named
 

@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse
 
 from assay.http.edge.auth import Caller, requires
 from assay.http.edge.problems import ProblemError
-from assay.http.pages.shell import shell
+from assay.http.pages.shell import surroundings
 from assay.http.routing import the_service
 from assay.http.service import Service
 from assay.http.templating import render, render_block
@@ -45,7 +45,7 @@ def page(request: Request, template: str, *, block: str = "", **values: Any) -> 
     """A page, or only its ``block`` if htmx asks for a part to replace."""
     service: Service = request.app.state.service
     caller: Caller = request.scope["assay.caller"]
-    shared = shell(request.url.path, caller, open_service=service.keyring.open)
+    shared = surroundings(request.url.path, caller, open_service=service.keyring.open)
     if block and is_htmx(request):
         return HTMLResponse(render_block(template, block, **shared, **values))
     return HTMLResponse(render(template, **shared, **values))

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar, cast
 
-from assay.app import comparison
+from assay.app import comparison, cost
 from assay.app.comparison import AbRequest, AbSummary
+from assay.app.workspace import Workspace
 from assay.http.service import Service
 from assay.model.runs import RunInfo, RunStatus
 
@@ -35,6 +36,10 @@ def run_version(service: Service, info: RunInfo) -> str:
     return f"{version} {len(service.workspace.runs.answered(info.run_id))}"
 
 
+def _summary(workspace: Workspace, request: AbRequest) -> AbSummary:
+    return comparison.summary(comparison.ab(workspace, request))
+
+
 def ab_summary(service: Service, a: str, b: str) -> AbSummary:
     """The A/B test of two runs by their references, under the settings of the service."""
     store = service.workspace.runs
@@ -43,7 +48,8 @@ def ab_summary(service: Service, a: str, b: str) -> AbSummary:
 
     def make() -> AbSummary:
         request = AbRequest(one.run_id, other.run_id)
-        return comparison.summary(comparison.ab(service.workspace, request))
+        seconds = cost.tested(service.workspace, request)
+        return service.compute(seconds, _summary, request)
 
     # tags can move without changing a run
     return replace(cached(service, key, make), a=one, b=other)

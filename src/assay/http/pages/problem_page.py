@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from assay.http.edge.auth import SESSION_COOKIE
 from assay.http.edge.problems import MAX_SHOWN, MEDIA_TYPE, Problem
-from assay.http.pages.shell import NOBODY, shell
+from assay.http.pages.shell import NOBODY, surroundings
 from assay.http.templating import render, render_block
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def answer(problem: Problem, exchange: Exchange) -> tuple[bytes, str]:
     ended = problem.status == HTTPStatus.UNAUTHORIZED and _had_session(exchange)
     caller = exchange.scope.get("assay.caller", NOBODY)
     values = {
-        **shell(exchange.scope["path"], caller, open_service=False),
+        **surroundings(exchange.scope["path"], caller, open_service=False),
         "problem": problem,
         "part": part,
         "title": HTTPStatus(problem.status).phrase,

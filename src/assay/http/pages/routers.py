@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from assay.http.pages import (
     ab,
+    agreement,
     annotate,
     answer,
     claims,
@@ -16,7 +17,9 @@ from assay.http.pages import (
     jobs,
     judging,
     keys,
+    next_version,
     palette,
+    rounds,
     run,
     runs,
     search,
@@ -46,6 +49,9 @@ PAGES: tuple[APIRouter, ...] = (
     gate.router,
     testsets.router,
     upload.router,
+    rounds.router,
     annotate.router,
+    agreement.router,
+    next_version.router,
     claims.router,
 )

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from fastapi import Request
+from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from assay.app.configurations import list_configurations
@@ -124,8 +126,14 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         part=is_htmx(request),
     )
     if is_htmx(request):
-        shown.headers["hx-push-url"] = link
+        shown.headers[_history(request, query)] = link
     return shown
+
+
+def _history(request: Request, query: str) -> str:
+    """Another question is another page to go back to; a knob that moved is not."""
+    before = QueryParams(urlsplit(request.headers.get("hx-current-url", "")).query)
+    return "hx-replace-url" if before.get("q", "").strip() == query else "hx-push-url"
 
 
 @router.get("/search/why")
@@ -190,7 +198,7 @@ async def _results(
             weakness=weakness(response),
             headline=headline(response),
             understood=[line for line in understood(response) if line != weakness(response)],
-            troubles=troubles(response),
+            troubles=_troubles(response),
             facets=[_facet(query, pane, facet) for facet in response.facets],
             commands=[
                 cli("search", query, *as_flags(pane.changes()), "--explain"),
@@ -199,6 +207,14 @@ async def _results(
         )
         for pane, response in zip(panes, responses, strict=True)
     ]
+
+
+def _troubles(response: SearchResponse) -> list[str]:
+    """What went wrong; that nothing is about the query stands where the results would be."""
+    lines = [line.strip() for line in troubles(response)]
+    if not response.withheld:
+        return lines
+    return [line for line in lines if not line.startswith(response.nothing_about)]
 
 
 def _pages(

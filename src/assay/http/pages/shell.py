@@ -27,7 +27,7 @@ MORE = (
 NOBODY = Caller("", frozenset())
 
 
-def shell(path: str, caller: Caller, *, open_service: bool) -> dict[str, Any]:
+def surroundings(path: str, caller: Caller, *, open_service: bool) -> dict[str, Any]:
     """What the frame of a page is made of."""
     return {
         "menu": MENU,

@@ -12,7 +12,7 @@ from assay.http.pages.page import router as new_router
 
 router = new_router()
 
-SHEETS = ("ui.css", "documents.css", "workbench.css")
+SHEETS = ("ui.css", "documents.css", "workbench.css", "rounds.css")
 """What is on top of the styles of reports; a later one wins."""
 
 

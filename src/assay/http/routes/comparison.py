@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import Request
 from fastapi.responses import JSONResponse
 
-from assay.app import comparison
+from assay.app import comparison, cost
 from assay.app.gate import GateRequest, gate, named_run
 from assay.app.jobs import AB, GATE
-from assay.http.edge.auth import require
+from assay.app.workspace import Workspace
+from assay.http.edge.auth import Caller, require
 from assay.http.job_answers import ACCEPTED, as_job
 from assay.http.routes.runs import viewer_of
-from assay.http.routing import Reader, ServiceOf, json_response, refusals
+from assay.http.routing import Reader, ServiceOf, computed, refusals
 from assay.http.routing import router as new_router
 from assay.http.wire.base import Json
 from assay.http.wire.runs import AbBody, CompareBody, GateBody
@@ -29,12 +28,13 @@ async def compare(body: CompareBody, service: ServiceOf, caller: Reader) -> JSON
     Held-out queries have no ranks and no note unless the key has the scope evaluate.
     """
     request = decode(comparison.CompareRequest, body.model_dump(exclude_none=True))
-
-    def work() -> dict[str, Any]:
-        found = comparison.compare(service.workspace, request, viewer_of(caller, service))
-        return found.report.to_dict()
-
-    return await json_response(service, work)
+    return await computed(
+        service,
+        lambda here: cost.compared(here, request.a, request.b),
+        _compared,
+        request,
+        caller,
+    )
 
 
 @router.post("/ab", response_model=Json, responses={**refusals(404, 409), **ACCEPTED})
@@ -53,12 +53,9 @@ async def ab_test(
         await service.searcher()  # refused at once if nothing can be searched
         named = await service.work(lambda: comparison.named_runs(service.workspace, request))
         return await as_job(service, http_request, AB, encode(named), caller.name)
-
-    def work() -> dict[str, Any]:
-        found = comparison.ab(service.workspace, request, viewer_of(caller, service))
-        return found.result.to_dict()
-
-    return await json_response(service, work)
+    return await computed(
+        service, lambda here: cost.tested(here, request), _tested, request, caller
+    )
 
 
 @router.post("/gate", response_model=Json, responses={**refusals(404, 409), **ACCEPTED})
@@ -76,4 +73,20 @@ async def check_gate(
         await service.searcher()  # refused at once if nothing can be searched
         named = await service.work(lambda: named_run(service.workspace, request))
         return await as_job(service, http_request, GATE, encode(named), caller.name)
-    return await json_response(service, lambda: gate(service.workspace, request).to_dict())
+    return await computed(service, lambda here: cost.gated(here, request), _gated, request)
+
+
+def _compared(
+    workspace: Workspace, request: comparison.CompareRequest, caller: Caller
+) -> JSONResponse:
+    found = comparison.compare(workspace, request, viewer_of(caller, workspace))
+    return JSONResponse(found.report.to_dict())
+
+
+def _tested(workspace: Workspace, request: comparison.AbRequest, caller: Caller) -> JSONResponse:
+    found = comparison.ab(workspace, request, viewer_of(caller, workspace))
+    return JSONResponse(found.result.to_dict())
+
+
+def _gated(workspace: Workspace, request: GateRequest) -> JSONResponse:
+    return JSONResponse(gate(workspace, request).to_dict())

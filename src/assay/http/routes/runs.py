@@ -8,9 +8,11 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Response
 from fastapi.responses import JSONResponse
 
-from assay.app import runs
+from assay.app import cost, runs
 from assay.app.held_out import Viewer
 from assay.app.prometheus import publish_now
+from assay.app.statistics import Measures
+from assay.app.workspace import Workspace
 from assay.evaluation.history import HistoryOptions
 from assay.http.edge.auth import Caller
 from assay.http.routing import (
@@ -20,11 +22,11 @@ from assay.http.routing import (
     ServiceOf,
     answer_with,
     answers,
+    computed,
     json_response,
     refusals,
 )
 from assay.http.routing import router as new_router
-from assay.http.service import Service
 from assay.http.wire.base import Id, Json, Limit, Offset, Switch, Whole
 from assay.http.wire.runs import (
     PushedRun,
@@ -171,7 +173,7 @@ async def run_queries(
     Answers, errors and warnings of held-out queries are masked unless the key has the scope
     evaluate; then the look is logged.
     """
-    viewer = viewer_of(caller, service)
+    viewer = viewer_of(caller, service.workspace)
     return await json_response(
         service,
         lambda: runs.outcomes(
@@ -197,7 +199,7 @@ async def run_query(
 
     A held-out one is masked unless the key has the scope evaluate; then the look is logged.
     """
-    viewer = viewer_of(caller, service)
+    viewer = viewer_of(caller, service.workspace)
     return await json_response(
         service,
         lambda: runs.query(service.workspace, ref, query_id, match=match, viewer=viewer).to_dict(),
@@ -210,7 +212,7 @@ async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResp
 
     Held-out queries are masked unless the key has the scope evaluate; then the look is logged.
     """
-    viewer = viewer_of(caller, service)
+    viewer = viewer_of(caller, service.workspace)
     return await json_response(
         service, lambda: to_plain(runs.queries_of(service.workspace, ref, viewer))
     )
@@ -223,7 +225,7 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
     Held-out queries need the scope evaluate, and the look is logged; with another key they are
     masked, and no service accepts such a run.
     """
-    viewer = viewer_of(caller, service)
+    viewer = viewer_of(caller, service.workspace)
     return await json_response(service, lambda: runs.packed(service.workspace, ref, viewer))
 
 
@@ -266,19 +268,22 @@ async def run_scores(
     A waterfall names no documents of held-out queries unless the key has the scope evaluate; then
     the look is logged.
     """
-    viewer = viewer_of(caller, service)
-    return await json_response(
+    stages = per_component or waterfall
+    asked = {
+        "measures": measures,
+        "match": match,
+        "per_component": per_component,
+        "waterfall": waterfall,
+        "statistics": statistics,
+    }
+    return await computed(
         service,
-        lambda: runs.show(
-            service.workspace,
-            ref,
-            measures=measures,
-            match=match,
-            per_component=per_component,
-            waterfall=waterfall,
-            statistics=statistics,
-            viewer=viewer,
-        ).to_dict(per_query=per_query),
+        lambda here: cost.scored(here, ref, measures, statistics, stages=stages),
+        _scores,
+        caller,
+        ref,
+        asked,
+        per_query,
     )
 
 
@@ -288,14 +293,15 @@ async def rescore(
 ) -> JSONResponse:
     """Score a run again with newer formulas or more measures, and store the result."""
     del caller
-
-    def work() -> dict[str, Any]:
-        (rescored,) = runs.rescore(
-            service.workspace, ref, measures=body.measures or (), match=body.match
-        )
-        return rescored.to_dict()
-
-    return await json_response(service, work)
+    measures = body.measures or ()
+    return await computed(
+        service,
+        lambda here: cost.rescored(here, ref, measures),
+        _rescored,
+        ref,
+        measures,
+        body.match,
+    )
 
 
 @router.get("/runs/{ref}/report", response_class=Response, responses={**refusals(404), **REPORTS})
@@ -316,28 +322,21 @@ async def report(
 
     The page masks held-out queries unless the key has the scope evaluate; then the look is logged.
     """
-
-    def work() -> Response:
-        found = runs.report(
-            service.workspace,
-            ref,
-            measures=measures,
-            workflow=workflow,
-            targets=target,
-            statistics=statistics,
-        )
-        if form == "json":
-            return JSONResponse(found.to_dict())
-        if form == "html":
-            found = replace(found, run=viewer_of(caller, service).seen_run(found.run))
-        write = {"md": run_markdown, "html": run_page, "csv": run_csv}[form]
-        # a download: our content security policy would block the inline style of the page
-        headers = {"content-disposition": f'attachment; filename="{found.run.name}.html"'}
-        return Response(
-            write(found), media_type=TYPES[form], headers=headers if form == "html" else None
-        )
-
-    return await service.work(work)
+    asked = {
+        "measures": measures,
+        "workflow": workflow,
+        "targets": target,
+        "statistics": statistics,
+    }
+    return await computed(
+        service,
+        lambda here: cost.reported(here, ref, **asked),
+        _reported,
+        caller,
+        ref,
+        asked,
+        form,
+    )
 
 
 @router.get(
@@ -449,6 +448,39 @@ async def untag(tag: Id, service: ServiceOf, caller: Evaluator) -> JSONResponse:
     return JSONResponse({"deleted": tag})
 
 
-def viewer_of(caller: Caller, service: Service) -> Viewer:
+def viewer_of(caller: Caller, workspace: Workspace) -> Viewer:
     """A key that may evaluate sees held-out queries, and the look is logged."""
-    return Viewer(caller.may("evaluate"), log=service.workspace.runs.log_held_out)
+    return Viewer(caller.may("evaluate"), log=workspace.runs.log_held_out)
+
+
+# What may take long: functions of their own, which another process can be sent
+
+
+def _scores(
+    workspace: Workspace, caller: Caller, ref: str, asked: dict[str, Any], per_query: bool
+) -> JSONResponse:
+    found = runs.show(workspace, ref, viewer=viewer_of(caller, workspace), **asked)
+    return JSONResponse(found.to_dict(per_query=per_query))
+
+
+def _rescored(
+    workspace: Workspace, ref: str, measures: Measures, match: MatchName | None
+) -> JSONResponse:
+    (rescored,) = runs.rescore(workspace, ref, measures=measures, match=match)
+    return JSONResponse(rescored.to_dict())
+
+
+def _reported(
+    workspace: Workspace, caller: Caller, ref: str, asked: dict[str, Any], form: Form
+) -> Response:
+    found = runs.report(workspace, ref, **asked)
+    if form == "json":
+        return JSONResponse(found.to_dict())
+    if form == "html":
+        found = replace(found, run=viewer_of(caller, workspace).seen_run(found.run))
+    write = {"md": run_markdown, "html": run_page, "csv": run_csv}[form]
+    # a download: our content security policy would block the inline style of the page
+    headers = {"content-disposition": f'attachment; filename="{found.run.name}.html"'}
+    return Response(
+        write(found), media_type=TYPES[form], headers=headers if form == "html" else None
+    )

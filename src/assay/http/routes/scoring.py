@@ -5,22 +5,23 @@ Everything is in the request; the workspace is neither read nor written.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi.responses import JSONResponse
 
 from assay.app import scoring
-from assay.app.statistics import Statistics
-from assay.http.routing import Reader, ServiceOf, answer_with, refusals
+from assay.app.statistics import Measures, Statistics
+from assay.app.workspace import Workspace
+from assay.http.routing import Reader, ServiceOf, answer_with, computed, refusals
 from assay.http.routing import router as new_router
-from assay.http.service import Service
 from assay.http.wire.base import Json
 from assay.http.wire.scoring import (
     ClassifyRequest,
     MeasureRow,
     ScoreRequest,
 )
-from assay.http.wire.statistics import SamplingRequest, check_cost
+from assay.http.wire.statistics import SamplingRequest
 from assay.render.measures import Elsewhere, elsewhere_json, measures_json
 from assay.render.scores import scores_json
 
@@ -61,10 +62,12 @@ async def score_runs(body: ScoreRequest, service: ServiceOf, caller: Reader) -> 
 
     Without `compare` they are only scored.
     """
+    del caller
     request = _request(body)
-    cost = check_cost(request.seconds(service.settings))
-    service.spend(caller.name, cost)
-    return JSONResponse(await service.work(lambda: _scored(service, body, request), paid=cost))
+    shown = {"ci": body.ci, "per_query": body.per_query}
+    return await computed(
+        service, lambda here: request.seconds(here.settings), _scored, request, shown
+    )
 
 
 @router.post(
@@ -87,21 +90,15 @@ async def classify_decisions(
     body: ClassifyRequest, service: ServiceOf, caller: Reader
 ) -> JSONResponse:
     """Measure yes/no decisions from labels and scores."""
-    statistics = _statistics(body)
-    cost = scoring.classify_seconds(service.settings, len(body.labels), body.measures, statistics)
-    service.spend(caller.name, check_cost(cost))
-    decisions = await service.work(
-        lambda: scoring.classify_rows(
-            service.settings,
-            body.labels,
-            body.scores,
-            body.measures,
-            clusters=body.clusters,
-            statistics=statistics,
-        ),
-        paid=cost,
+    del caller
+    rows, statistics = len(body.labels), _statistics(body)
+    given = (body.labels, body.scores, body.measures, body.clusters, statistics)
+    return await computed(
+        service,
+        lambda here: scoring.classify_seconds(here.settings, rows, body.measures, statistics),
+        _classified,
+        *given,
     )
-    return JSONResponse(decisions.to_dict())
 
 
 def _request(body: ScoreRequest) -> scoring.ScoreRequest:
@@ -122,19 +119,35 @@ def _request(body: ScoreRequest) -> scoring.ScoreRequest:
     )
 
 
-def _scored(service: Service, body: ScoreRequest, request: scoring.ScoreRequest) -> Json:
-    scored = scoring.score_runs(service.settings, request)
+def _scored(
+    workspace: Workspace, request: scoring.ScoreRequest, shown: dict[str, bool]
+) -> JSONResponse:
+    scored = scoring.score_runs(workspace.settings, request)
     answer = scores_json(
         scored.runs,
         scored.comparison,
-        ci=body.ci,
-        per_query=body.per_query,
         groups=scored.groups,
-        failed=None if body.compare else scored.failed,
+        failed=None if request.compare else scored.failed,
+        **shown,
     )
-    if body.compare and scored.comparison is None:
+    if request.compare and scored.comparison is None:
         answer = {"runs": [answer]}
-    return {"comparison": None, "failed": [], **answer}
+    return JSONResponse({"comparison": None, "failed": [], **answer})
+
+
+def _classified(
+    workspace: Workspace,
+    labels: Sequence[Any],
+    scores: Sequence[float],
+    measures: Measures | None,
+    clusters: Sequence[str] | None,
+    statistics: Statistics,
+) -> JSONResponse:
+    return JSONResponse(
+        scoring.classify_rows(
+            workspace.settings, labels, scores, measures, clusters=clusters, statistics=statistics
+        ).to_dict()
+    )
 
 
 def _statistics(body: SamplingRequest, **tests: Any) -> Statistics:

@@ -47,6 +47,35 @@ document.addEventListener("click", (event) => {
 });
 showTheme();
 
+// Moments are written in UTC and shown in the reader's time zone
+function showMoments(root) {
+  for (const one of $$("time[datetime]:not([title])", root)) {
+    const when = new Date(one.dateTime);
+    if (isNaN(when)) continue;
+    const two = (number) => String(number).padStart(2, "0");
+    one.title = one.textContent;
+    one.textContent = `${when.getFullYear()}-${two(when.getMonth() + 1)}-${two(when.getDate())} ${two(when.getHours())}:${two(when.getMinutes())}`;
+  }
+}
+showMoments(document);
+document.addEventListener("htmx:load", (event) => showMoments(event.detail.elt.parentNode || document));
+
+// On a narrow screen one of two panes is shown; which one outlives what htmx swaps
+function showPane(name) {
+  if (!$("[data-pane-tab]")) return;
+  document.documentElement.dataset.pane = name;
+  for (const one of $$("[data-pane-tab]")) one.setAttribute("aria-pressed", String(one.dataset.paneTab === name));
+}
+showPane("A");
+document.addEventListener("htmx:load", () => showPane(document.documentElement.dataset.pane || "A"));
+document.addEventListener("click", (event) => {
+  const tab = event.target.closest("[data-pane-tab]");
+  if (tab) showPane(tab.dataset.paneTab);
+});
+
+// A chart that is wider than the screen shows its newest end
+for (const one of $$("[data-newest-last]")) one.scrollLeft = one.scrollWidth;
+
 // Dialogs
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-open]");
@@ -89,12 +118,15 @@ function move(step) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const field = event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select");
-  if (event.key === "Escape" && field) { field.blur(); return; }
+  const leaves = event.key === "Escape" || (event.key === "Enter" && field?.matches("[data-key-comment]"));
+  if (leaves && field) { event.preventDefault(); field.blur(); return; }
   if (field || $("dialog[open]")) return;
   if (waiting && TARGETS[event.key]) { event.preventDefault(); location.href = TARGETS[event.key]; return; }
   waiting = event.key === "g";
   const judged = $(`[data-key="${CSS.escape(event.key)}"]`);
   if (judged) { event.preventDefault(); judged.click(); return; }
+  const comment = event.key === "c" && $("[data-key-comment]");
+  if (comment) { event.preventDefault(); comment.focus(); return; }
   if (event.key === "/") {
     const search = $("[data-key-search]");
     if (search) { event.preventDefault(); search.focus(); search.select(); }

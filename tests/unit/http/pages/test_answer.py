@@ -28,6 +28,17 @@ def test_sentences_have_the_numbers_of_their_sources_and_quotes_are_marked() -> 
     assert first.href == "/documents/d1?chunk=d1%3Achunk_0#d1%3Achunk_0"
 
 
+def test_quoted_rows_of_a_table_are_shown_as_a_table() -> None:
+    said = "It was common. [1] Event | Drug | Placebo [1] Rash | 14/120 | 3/120 [1] So it goes. [1]"
+    view = answer_view(Answer(said, ("d1:chunk_0",)), TEXTS, LABELS)
+    assert [(one.is_table, one.has_header, len(one.rows)) for one in view.blocks] == [
+        (False, False, 1),
+        (True, True, 2),
+        (False, False, 1),
+    ]
+    assert view.blocks[1].rows[1].cells == ("Rash", "14/120", "3/120")
+
+
 def test_verdicts_stand_beside_their_sentences() -> None:
     claims = (
         JudgedClaim("Aspirin eases headache <b>.", (), {"d1:chunk_0": Opinion("supported", 1.0)}),

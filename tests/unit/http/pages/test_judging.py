@@ -94,7 +94,8 @@ def test_a_set_that_ships_shows_its_grades_and_leads_to_a_draft(pages: TestClien
 
 def test_results_lead_to_documents_and_to_the_next_page(pages: TestClient) -> None:
     text = pages.get("/search?q=headache&k=1").text
-    assert re.search(r'<h3><a href="/documents/d[12]\?chunk=d[12]%3Achunk_0&amp;q=headache#', text)
+    link = r'<a href="/documents/d[12]\?chunk=d[12]%3Achunk_0&amp;q=headache#'
+    assert re.search(rf'<h3 dir="auto">{link}', text)
     assert 'href="/search?q=headache&amp;k=1&amp;offset=1" rel="next"' in text
     second = pages.get("/search?q=headache&k=1&offset=1").text
     assert 'href="/search?q=headache&amp;k=1" rel="prev"' in second
