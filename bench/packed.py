@@ -46,6 +46,8 @@ def of_collection(name: str) -> Iterator[tuple[str, Lists, Lists]]:
     ):
         plain, models = home.generation(), home.generation().manifest.models
         dense, sparse = home.encoders(models)
+        assert dense is not None
+        assert sparse is not None
         encoders = writer.Encoders(
             both=lambda texts: (_ for _ in ()).throw(AssertionError("nothing is new")),
             dense_model=models["dense"],
@@ -57,11 +59,11 @@ def of_collection(name: str) -> Iterator[tuple[str, Lists, Lists]]:
             writer.update(Path(place), home.store, encoders)
         packed = open_generation(Path(place))
         for kind in ("dense", "splade"):
-            both = [
-                one.dense(dense) if kind == "dense" else one.splade(sparse)
+            before, after = (
+                _found(one.dense(dense) if kind == "dense" else one.splade(sparse), texts, queries)
                 for one in (plain, packed)
-            ]
-            yield kind, *(_found(one, texts, queries) for one in both)
+            )
+            yield kind, before, after
 
 
 def _found(component: Any, texts: Mapping[str, str], queries: list[str]) -> Lists:
@@ -92,7 +94,7 @@ def of_given() -> Iterator[tuple[str, Lists, Lists]]:
                 order = sorted(zip(-scores, (rows[at]["_id"] for at in best), strict=True))
                 lists[query] = [name for _, name in order[:K]]
             found.append(lists)
-    yield "splade", *found
+    yield "splade", found[0], found[1]
 
 
 def main() -> None:
@@ -112,7 +114,9 @@ def main() -> None:
 
 
 def _score(qrels: Any, lists: Lists) -> float:
-    return float(assay.score(qrels, lists, [MEASURE])[MEASURE])
+    found = assay.score(qrels, lists, [MEASURE])[MEASURE]
+    assert found is not None
+    return float(found)
 
 
 if __name__ == "__main__":
