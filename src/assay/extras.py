@@ -6,6 +6,8 @@ compares the two.
 
 from __future__ import annotations
 
+import sys
+import time
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -39,6 +41,10 @@ EXTRA_OF = {
 }
 
 
+_NEEDS_CLOCK = frozenset({"onnxruntime"})
+"""Packages whose import never ends where the time of day is negative."""
+
+
 def require(*packages: str) -> None:
     """Refuse, with what to install, where one of these packages is not here."""
     for package in packages:
@@ -48,6 +54,11 @@ def require(*packages: str) -> None:
 
 def import_optional(package: str) -> Any:
     """The package, or an error that says how to install it."""
+    if package in _NEEDS_CLOCK and package not in sys.modules and time.time() < 0:
+        raise MissingDependencyError(
+            f"{package} cannot be loaded while the clock of this machine is before 1970",
+            hint="set the clock",
+        )
     try:
         return import_module(package)
     except ImportError as error:

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from assay.cli import console
-from assay.cli.streams import printable
 from assay.cli.tables import show_tables
+from assay.render.escape import visible
 from assay.render.tables import Table
 
 HOSTILE = (
@@ -42,7 +42,7 @@ def test_json_reads_back_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_words_of_other_scripts_are_left_as_they_are() -> None:
     text = "Ünïcödé, 日本語, עברית, हिन्दी\u200d, 👩\u200d⚕️\n\ttab"
-    assert printable(text) == text
+    assert visible(text) == text
 
 
 def test_colours_of_our_own_survive(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.index import writer
 from assay.index.reader import open_generation
 from assay.index.writer import update
 from assay.model.document import KeyedChunk
@@ -17,10 +18,12 @@ from tests.unit.index.helpers import DENSE, ENCODERS, SPARSE, Memory
 
 
 @pytest.mark.req("R1", "R14")
-@pytest.mark.parametrize("name", ["bm25", "splade", "dense", "dense-graph"])
+@pytest.mark.parametrize("name", ["bm25", "splade", "dense", "splade-packed", "dense-graph"])
 @pytest.mark.parametrize("changes", [1, 3])
-def test_contract(name: str, changes: int, tmp_path: Path) -> None:
+def test_contract(name: str, changes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = itertools.count()
+    if "-" in name:  # as in large segments
+        monkeypatch.setattr(writer, "MERGED_ROWS", 1)
 
     def build(rows: Sequence[KeyedChunk]) -> Component:
         folder = tmp_path / str(next(numbers))
@@ -32,6 +35,8 @@ def test_contract(name: str, changes: int, tmp_path: Path) -> None:
         generation = open_generation(folder)
         if name == "bm25":
             return generation.bm25()
-        return generation.splade(SPARSE) if name == "splade" else generation.dense(DENSE)
+        if name.startswith("splade"):
+            return generation.splade(SPARSE)
+        return generation.dense(DENSE)
 
     check_component(build)

@@ -2,12 +2,14 @@
 
 A model of a disk: what programs see now, and what is certainly there. ``fsync`` of a file makes its
 content certain, ``fsync`` of a folder the names in it. A crash leaves of everything else the old,
-the new, or, of a file's content, any mixture of blocks of both, cut anywhere, or rubbish.
+the new, or, of a file's content, any mixture of blocks of both, cut anywhere, or rubbish. A disk
+that lies says that it synced, and did not.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,9 +35,10 @@ class Folder:
 class Disk:
     """One folder tree; paths are those that programs used, beneath ``top``."""
 
-    def __init__(self, top: Path) -> None:
+    def __init__(self, top: Path, lies: Callable[[], bool] = lambda: False) -> None:
         self.top = top
         self.root = Folder()
+        self._lies = lies
 
     def holds(self, path: str) -> bool:
         return Path(path).is_relative_to(self.top) and Path(path) != self.top
@@ -74,7 +77,12 @@ class Disk:
     def sync(self, path: str) -> None:
         found = self.root if Path(path) == self.top else self.find(path)
         if found is not None:
-            make_safe(found)
+            self.sync_file(found)
+
+    def sync_file(self, what: File | Folder) -> None:
+        """Make it certain, unless the disk lies."""
+        if not self._lies():
+            make_safe(what)
 
     def _parent(self, path: str) -> Folder:
         found = self.find(str(Path(path).parent))

@@ -1,7 +1,9 @@
 """Cut the power at any moment of a workspace's day, and see what is left.
 
 ``python -m tests.crash.power --crashes 500`` prints the figures; the smoke test does a few. A
-process is watched once; then its calls are done again to a model of a disk, which crashes.
+process is watched once; then its calls are done again to a model of a disk, which crashes. With
+``--lies 0.3``, the disk says of so many syncs that they are done, and does nothing: what was
+acknowledged may then be lost, but what is left must be true, or be refused by name.
 """
 
 from __future__ import annotations
@@ -13,8 +15,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.app.doctor import State as Verdict
+from assay.app.doctor import examine
+from assay.errors import AssayError
 from assay.index.reader import Generation, open_generation
 from assay.index.writer import update
+from assay.settings import configure
 from assay.store.backup import restore
 from assay.store.corpus import CorpusStore
 from assay.testsets.load import load_test_set
@@ -34,6 +40,8 @@ class Figures:
     lost: int = 0
     wrong: int = 0
     bad_opens: int = 0
+    named: int = 0
+    older: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,8 +66,8 @@ def states() -> list[State]:
     return found
 
 
-def crash_series(crashes: int, seed: int, folder: Path) -> Figures:
-    """Record a day and crash it at so many random places."""
+def crash_series(crashes: int, seed: int, folder: Path, lies: float = 0.0) -> Figures:
+    """Record a day and crash it at so many random places; a share of the syncs are lies."""
     top = folder / "disk"
     top.mkdir()
     command = [sys.executable, "-m", "tests.crash.power_child", str(top / "home")]
@@ -68,7 +76,7 @@ def crash_series(crashes: int, seed: int, folder: Path) -> Figures:
     first = next(at for at, call in enumerate(calls) if str(top) in " ".join(call.paths))
     places = sorted(rng.choices(range(first, len(calls)), k=crashes))
     figures = Figures(places=len(calls) - first)
-    replay, done = Replay(top), 0
+    replay, done = Replay(top, lambda: rng.random() < lies), 0
     for number, place in enumerate(places):
         _forward(replay, calls[done : place + 1])
         done = place + 1
@@ -76,7 +84,8 @@ def crash_series(crashes: int, seed: int, folder: Path) -> Figures:
         replay.disk.crash(image, rng)
         figures.crashes += 1
         try:
-            _judge(image, len(replay.said.split()), figures)
+            judge = _judge_what_is_left if lies else _judge
+            judge(image, len(replay.said.split()), figures)
         except Exception as problem:  # any failure to open is what we are looking for
             print(f"bad open at call {place}, after step {replay.said.split()[-1:]}: {problem!r}")
             figures.bad_opens += 1
@@ -104,6 +113,31 @@ def _judge(image: Path, acknowledged: int, figures: Figures) -> None:
     finally:
         store.close()
     _judge_files(image, acknowledged, known, figures)
+
+
+def _judge_what_is_left(image: Path, acknowledged: int, figures: Figures) -> None:
+    """After a disk that lied: what there is was once written so, or it is refused by name."""
+    home, known = image / "home", states()
+    ever = {pair for state in known for pair in state.documents.items()}
+    try:
+        store = CorpusStore(home / "assay.db")
+        try:
+            found = _documents(store)
+            open_generation(home / "index")
+            update(home / "index", store, ENCODERS)
+            sound = _finds(open_generation(home / "index"), found)
+        finally:
+            store.close()
+    except AssayError:
+        figures.named += 1
+        return
+    if not sound or not ever.issuperset(found.items()):
+        settings = configure({"home": home}, environ={}, folder=image)
+        told = any(one.state is Verdict.FAULT for one in examine(settings))
+        figures.named += told
+        figures.wrong += not told
+    elif all(found != state.documents for state in known[acknowledged : acknowledged + 2]):
+        figures.older += 1
 
 
 def _judge_files(image: Path, acknowledged: int, known: list[State], figures: Figures) -> None:
@@ -151,9 +185,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--crashes", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--lies", type=float, default=0.0, help="the share of syncs not done")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        figures = crash_series(options.crashes, options.seed, Path(folder))
+        figures = crash_series(options.crashes, options.seed, Path(folder), options.lies)
     print(figures)
     assert (figures.lost, figures.wrong, figures.bad_opens) == (0, 0, 0)
 

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,8 +107,8 @@ def _calls(lines: Iterator[str] | Sequence[str]) -> Iterator[Call]:
 class Replay:
     """Does the calls to a model of a disk, one after the other."""
 
-    def __init__(self, top: Path) -> None:
-        self.disk = Disk(top)
+    def __init__(self, top: Path, lies: Callable[[], bool] = lambda: False) -> None:
+        self.disk = Disk(top, lies)
         self.said = ""
         self._open: dict[int, _Opened] = {}
 
@@ -131,7 +131,7 @@ class Replay:
     def _sync(self, call: Call) -> None:
         opened = self._open.get(call.descriptor)
         if opened is not None:
-            opened.file.safe = bytes(opened.file.now)
+            self.disk.sync_file(opened.file)
         elif self.disk.holds(call.place) or Path(call.place) == self.disk.top:
             self.disk.sync(call.place)
 

@@ -28,6 +28,15 @@ def test_a_cut_of_the_power_leaves_the_old_state_or_the_new_one(tmp_path: Path) 
     assert (figures.lost, figures.wrong, figures.bad_opens) == (0, 0, 0)
 
 
+def test_a_disk_that_lies_about_syncs_loses_writes_and_tells_no_falsehood(tmp_path: Path) -> None:
+    try:
+        figures = crash_series(15, 4, tmp_path, lies=0.4)
+    except NoTracer as problem:
+        pytest.skip(f"programs cannot be watched here: {problem}")
+    assert figures.crashes == 15
+    assert (figures.wrong, figures.bad_opens) == (0, 0)
+
+
 @pytest.mark.req("2")
 def test_every_sync_of_the_index_may_be_the_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -15,6 +15,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 AHEAD, BEHIND, BEYOND = 3_000_000_000, -1_000_000_000, 251_500_000_000
+BEFORE_1970 = -2_500_000_000
 SETTINGS = {"ASSAY_DENSE_MODEL": "none", "ASSAY_SPLADE_MODEL": "none", "ASSAY_RESAMPLES": "100"}
 TEST_SET = """\
 name: s
@@ -58,7 +59,7 @@ def at(wrong_clock: Path, tmp_path: Path) -> At:
     return call
 
 
-@pytest.mark.parametrize("seconds", [AHEAD, BEHIND])
+@pytest.mark.parametrize("seconds", [AHEAD, BEHIND, BEFORE_1970])
 def test_a_day_with_a_wrong_clock(at: At, seconds: int) -> None:
     for command in (
         "ingest corpus.jsonl",
@@ -76,7 +77,7 @@ def test_a_day_with_a_wrong_clock(at: At, seconds: int) -> None:
 
 def test_a_clock_that_jumps_loses_nothing(at: At) -> None:
     """Forth, back and forth again, between the commands of one workspace."""
-    for seconds in (0, AHEAD, BEHIND, 0):
+    for seconds in (0, AHEAD, BEFORE_1970, 0):
         assert at(seconds, "ingest", "corpus.jsonl")[0] == 0
         code, said = at(seconds, "eval", "run", "-t", "s.yaml", "--name", f"at{seconds}")
         assert code == 0, said

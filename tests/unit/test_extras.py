@@ -229,3 +229,13 @@ def test_an_extra_is_installed_from_where_the_package_came(
         (about / "direct_url.json").write_text(told)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert extras.installed_from() == wanted
+
+
+def test_a_clock_before_1970_is_named_instead_of_an_import_that_never_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "onnxruntime", raising=False)
+    monkeypatch.setattr(extras.time, "time", lambda: -1.0)
+    with pytest.raises(MissingDependencyError, match="before 1970"):
+        extras.import_optional("onnxruntime")
+    assert extras.import_optional("json") is not None

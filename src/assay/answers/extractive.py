@@ -160,8 +160,9 @@ class ExtractiveAnswerer:
         chosen = _chosen(asked, best, rows, self.most)
         if not chosen:
             return _refused(f"the results have no sentence that says {asked.what}")
-        ranks = list(dict.fromkeys(candidate.rank for candidate in chosen))
-        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in _read_on(asked, chosen)]
+        quoted = [*_read_on(asked, chosen, best)]
+        ranks = list(dict.fromkeys(rank for _, rank in quoted))
+        marked = [f"{text} [{ranks.index(rank) + 1}]" for text, rank in quoted]
         return Answer(" ".join(marked), tuple(best[at].passage.chunk.chunk_id for at in ranks))
 
 
@@ -290,6 +291,8 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
         met |= _OF_AGES | {str(asked.age)}
     for fact in asked.facts if rows else ():
         met |= fact.words
+    for words, _ in asked.others:  # which a sentence has by another name
+        met |= words if any(words <= row.held for row in rows) else frozenset[str]()
     if rows and asked.is_dose:  # each is for the people in question, whatever it calls them
         rest = without_groups(asked.question)
         met |= frozenset(analyse(asked.question).terms).difference(analyse(rest).terms)
@@ -380,7 +383,7 @@ def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     """
     heading = _heading(one, chunk)
     for_all = groups_in(f"{asked.question} {chunk.title} {one.text} {one.columns}")
-    if (groups_in(heading) | people_in(one.paragraph)) - for_all:
+    if (groups_in(heading) | people_in(one.paragraph)) - for_all - asked.people:
         return True
     until = one.paragraph.partition(one.text)[0]  # what a paragraph says later is of later doses
     if is_of_animals(f"{heading} {until} {one.text}") and not is_of_animals(
@@ -577,21 +580,39 @@ def _greedy(
     return chosen
 
 
-def _read_on(asked: _Asked, chosen: Sequence[_Candidate]) -> Iterator[tuple[str, int]]:
+def _read_on(
+    asked: _Asked, chosen: Sequence[_Candidate], supports: Sequence[Support]
+) -> Iterator[tuple[str, int]]:
     """What is quoted, with ranks: a row after the names of its columns, a sentence and the next.
 
-    A criterion comes after its heading, and alone: the next may be of the other kind.
+    A criterion comes after its heading, and alone: the next may be of the other kind. An item of a
+    list comes after the words that lead to it, which another passage may have.
     """
     said: set[tuple[str, int]] = set()
+    led = ""
     for one in chosen:
         sentence = one.sentence
-        before = sentence.announced if asked.sides else sentence.lead
+        before = sentence.announced if asked.sides else ""
+        if sentence.lead and not asked.sides and sentence.lead != led:
+            yield sentence.lead, _rank_of(sentence.lead, one.rank, supports)
+        led = sentence.lead
         after = "" if asked.sides or _goes_on_to_another(asked, sentence) else sentence.following
         for text in (before, sentence.columns, sentence.arm, sentence.text, after):
             is_own = sentence.arm and text != sentence.columns  # two arms may have the same value
             if text and (is_own or (text, one.rank) not in said):
                 said.add((text, one.rank))
                 yield text, one.rank
+
+
+def _rank_of(text: str, rank: int, supports: Sequence[Support]) -> int:
+    """The rank of a passage that has a text: this one, or another one of its document."""
+    own = supports[rank].passage.chunk
+    others = (
+        at
+        for at, one in enumerate(supports)
+        if one.passage.chunk.doc_id == own.doc_id and text in one.passage.chunk.text
+    )
+    return rank if text in own.text else next(others, rank)
 
 
 def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import secrets
 import tempfile
@@ -18,6 +19,7 @@ from assay.app import index as indexes
 from assay.app.engine import Progress, lacking_models, made_by, silent, words_only
 from assay.app.layout import Layout
 from assay.app.rows import document_ids, document_rows
+from assay.app.vectors import take_vectors
 from assay.durable import write_atomically
 from assay.errors import (
     AssayError,
@@ -28,6 +30,7 @@ from assay.errors import (
     UsageError,
 )
 from assay.model.document import DocumentRow, StoredDocument
+from assay.plural import counted
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -129,11 +132,32 @@ def ingest_upload(
 ) -> DocumentsWritten:
     """Read a file that ``keep_upload`` kept, in any format that ``ingest`` reads, and remove it."""
     path = workspace.layout.uploads / kept
-    written = ingest(workspace, path, keep_going=True, progress=progress)
+    with _naming(path) as told:
+        written = ingest(workspace, path, keep_going=True, progress=progress)
+    written = replace(
+        written,
+        problems=tuple(map(told, written.problems)),
+        left_out=tuple(map(told, written.left_out)),
+    )
     path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         path.parent.rmdir()
     return written
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[Callable[[str], str]]:
+    """Let messages name a file that was sent by its name, and not by where it is kept here."""
+
+    def told(text: str) -> str:
+        return text.replace(f"{path.parent}{os.sep}", "")
+
+    try:
+        yield told
+    except AssayError as error:
+        error.message = told(error.message)
+        error.hint = told(error.hint) if error.hint else None
+        raise
 
 
 def ingest(
@@ -148,6 +172,7 @@ def ingest(
     id_field: str = "",
     text_field: Sequence[str] = (),
     title_field: str = "",
+    vectors: Sequence[str | Path] = (),
     index: bool = True,
     progress: Progress = silent,
     note: Callable[[str], None] = lambda text: None,
@@ -158,7 +183,8 @@ def ingest(
     With ``keep_going``, a file or document that cannot be read is passed over and counted. With
     ``strict``, a file that would be left out is an error. What the corpus itself lists as deleted
     (updates of MEDLINE) is deleted. ``id_field``, ``text_field`` and ``title_field`` name fields of
-    rows (JSON, CSV). ``note`` is called with what was left out or read differently; ``stopped``,
+    rows (JSON, CSV). ``vectors`` are files that ``assay encode`` wrote: their texts are not encoded
+    again. ``note`` is called with what was left out or read differently; ``stopped``,
     where it ends half-way, with the number of documents that are stored and not indexed.
     """
     extras.require("lxml", "nh3", "Stemmer")
@@ -171,6 +197,11 @@ def ingest(
         workspace.open_encoders()
         if lacking := lacking_models(workspace, made_by(workspace)):
             note(f"indexed {words_only(lacking)}")
+    for source in vectors:
+        taken = take_vectors(workspace, source, progress)
+        note(f"{counted(taken.vectors, 'vector')} taken from {source}")
+        if taken.damaged:
+            note(f"{counted(taken.damaged, 'vector')} in {source} damaged: encoded here instead")
     problems: list[str] = []
     withdrawn: list[str] = []
     left_out: list[str] = []

@@ -257,11 +257,16 @@ def _reranker(settings: Settings, name: str) -> Reranker:
 
 
 def cached_encoders(
-    workspace: Workspace, stack: ExitStack, progress: Progress, made: Mapping[str, str]
+    workspace: Workspace,
+    stack: ExitStack,
+    progress: Progress,
+    made: Mapping[str, str],
+    folder: Path | None = None,
 ) -> Encoders:
     """The models as an index writer calls them: texts seen before come from the cache.
 
-    ``made`` are the models of the index that is written on; none of a new one.
+    ``made`` are the models of the index that is written on; none of a new one. ``folder`` is where
+    the cache is, if not in the workspace.
     """
     from assay.encode.cache import VectorCache
     from assay.encode.corpus import EncodeProgress, encode_both, encode_dense, encode_sparse
@@ -272,7 +277,7 @@ def cached_encoders(
         return lambda state: progress(stage, state.done, state.total)
 
     def cache(model: str) -> VectorCache:
-        return stack.enter_context(VectorCache(workspace.layout.vectors, model))
+        return stack.enter_context(VectorCache(folder or workspace.layout.vectors, model))
 
     dense, sparse = workspace.encoders(made)
     whole = whole_of(dense)

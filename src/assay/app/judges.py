@@ -24,6 +24,7 @@ from assay.model.judges import Support
 from assay.model.tabular import Records, Tabular
 from assay.plain_file import read_plain
 from assay.plural import counted
+from assay.render.tables import comma_separated
 
 if TYPE_CHECKING:
     from assay.app.workspace import Workspace
@@ -55,11 +56,7 @@ class ClaimSheet(Tabular):
 
     def to_csv(self) -> str:
         """The sheet as a file for a spreadsheet."""
-        written = io.StringIO()
-        table = csv.writer(written)
-        table.writerow(COLUMNS)
-        table.writerows(_cells(row) for row in self.rows)
-        return written.getvalue()
+        return comma_separated(COLUMNS, [_cells(row) for row in self.rows]) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

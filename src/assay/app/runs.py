@@ -180,6 +180,19 @@ def with_figures(assay: Assay, info: RunInfo) -> RunInfo:
     return replace(info, aggregate=stored_aggregate(info, result))
 
 
+def live_figures(assay: Assay, info: RunInfo) -> Mapping[str, float | None]:
+    """The headline measures over the queries that were asked so far, by key.
+
+    The figures of an incomplete run count every other query as zero; these show where it is going.
+    """
+    stored = assay.stored_run(info.run_id)
+    asked = [one for one in stored.queries if one.judged and one.query_id in stored.by_query]
+    if not asked:
+        return {}
+    scores = score_run(stored, HISTORY_MEASURES, queries=asked)
+    return {measure.key: scores[measure] for measure in scores.measures}
+
+
 def search_changes(info: RunInfo, usual: SearchOptions) -> dict[str, str | list[str]]:
     """How the search of a run differs from the usual one, as people write options.
 
@@ -454,11 +467,12 @@ def _scored(
 class QueryScores:
     """The queries of a run with their values, and how they came out by type.
 
+    ``scores`` is None where no query has a relevant document; every value is then undefined.
     ``unjudged`` is the share of the first ten results that nobody judged; ``sets`` are the test
     sets that can be named in a command: of one that was joined, its parts.
     """
 
-    scores: Scores
+    scores: Scores | None
     queries: Mapping[str, GoldenQuery]
     by_type: Mapping[str, Scores]
     values: Mapping[str, float | None]
@@ -467,24 +481,34 @@ class QueryScores:
     sets: tuple[str, ...]
 
     @property
-    def primary(self) -> Measure:
+    def primary(self) -> Measure | None:
         """The measure by which queries are ordered."""
-        return self.scores.measures[0]
+        return self.scores.measures[0] if self.scores else None
+
+    @property
+    def headlines(self) -> tuple[Measure, ...]:
+        """The measures that are broken down by type."""
+        return tuple(self.scores.measures[:3]) if self.scores else ()
 
 
 def query_scores(assay: Assay, run: str) -> QueryScores:
     """Every query of a run, scored."""
     stored = assay.stored_run(run)
-    scores = score_run(stored, PAGE_MEASURES)
+    scorable = any(query.judged for query in stored.queries)
+    scores = score_run(stored, PAGE_MEASURES) if scorable else None
     joined = stored.test_set.provenance.get("joined")
     parts = joined if isinstance(joined, (list, tuple)) else ()
     names = tuple(str(one[0]) for one in parts if isinstance(one, (list, tuple)) and one)
     return QueryScores(
         scores=scores,
         queries=stored.test_set.by_id,
-        by_type=scores.by(query_field(stored.queries, "query_type")),
-        values=scores.per_query(scores.measures[0]),
-        unjudged=scores.summary.unjudged(10),
+        by_type=scores.by(query_field(stored.queries, "query_type")) if scores else {},
+        values=(
+            scores.per_query(scores.measures[0])
+            if scores
+            else dict.fromkeys(query.query_id for query in stored.queries)
+        ),
+        unjudged=scores.summary.unjudged(10) if scores else None,
         held_out=hidden_in(stored.test_set),
         sets=names or (stored.info.suite,),
     )

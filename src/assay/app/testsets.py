@@ -465,7 +465,7 @@ def save_new(layout: Layout, test_set: TestSet, output: Path | None = None) -> P
     target = output or place_of_new(layout, test_set.name)
     with alone_in(target.absolute().parent):
         if target.exists():
-            raise ConflictError(f"{target} already exists", hint="--output names another file")
+            raise ConflictError(f"{target.name} already exists", hint="--output names another file")
         save_test_set(test_set, target)
     return target
 

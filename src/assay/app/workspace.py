@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from assay.app.search import Freshness
     from assay.app.suggestions import Suggested
     from assay.app.testsets import Reading, TestSetEntry
+    from assay.app.vectors import CorpusEncoded
     from assay.evaluation.judge_quality import JudgeQuality
     from assay.evaluation.stored_run import StoredRun
     from assay.index.manifest import Manifest
@@ -246,6 +247,12 @@ class Workspace(Verbs):
         from assay.app import corpus
 
         return corpus.ingest(self, path, **options)
+
+    def encode_corpus(self, path: str | Path, folder: str | Path, **options: Any) -> CorpusEncoded:
+        """Encode a corpus for a workspace elsewhere: see ``assay.app.vectors.encode_corpus``."""
+        from assay.app import vectors
+
+        return vectors.encode_corpus(self, path, folder, **options)
 
     def add(
         self,

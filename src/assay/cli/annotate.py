@@ -17,10 +17,10 @@ import typer
 
 from assay.cli.console import emit_json
 from assay.cli.options import JsonFlag, configuration
-from assay.cli.streams import printable
 from assay.model.annotation import Purpose
 from assay.model.codec import encode
 from assay.plural import counted
+from assay.render.escape import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -227,7 +227,7 @@ def decide(desk: "Desk", person: str, screen: Screen) -> int:
 
 def _both(dispute: "Dispute") -> str:
     grades = " and ".join(_word(grade) for grade in dispute.grades)
-    comments = "".join(f"\n  {printable(comment)}" for comment in dispute.comments)
+    comments = "".join(f"\n  {visible(comment)}" for comment in dispute.comments)
     return f"\nthe annotators said {grades}{comments}\n"
 
 
@@ -248,7 +248,7 @@ def wrapped(text: str) -> str:
 def write(text: str) -> None:
     """To stdout; a prompt stays on its line."""
     end = "" if text.endswith("> ") else "\n"
-    sys.stdout.write(f"{printable(text)}{end}")
+    sys.stdout.write(f"{visible(text)}{end}")
     sys.stdout.flush()
 
 

@@ -12,7 +12,8 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from assay.cli.streams import complain, is_utf8, printable, printable_json
+from assay.cli.streams import complain, is_utf8
+from assay.render.escape import visible, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,12 +29,12 @@ def emit_json(value: object) -> None:
 
     ascii_only = not is_utf8(sys.stdout.encoding)
     text = json.dumps(encode(value), allow_nan=False, ensure_ascii=ascii_only)
-    sys.stdout.write(f"{printable_json(text)}\n")
+    sys.stdout.write(f"{visible_json(text)}\n")
 
 
 def emit_text(text: str) -> None:
     """Write a text to stdout with a newline at its end; what would steer a terminal is escaped."""
-    sys.stdout.write(f"{printable(text)}\n")
+    sys.stdout.write(f"{visible(text)}\n")
 
 
 def emit_data(text: str) -> None:
@@ -84,7 +85,7 @@ def _console(color: str, *, stderr: bool, width: int | None = None) -> Console:
             self, renderable: RenderableType, options: ConsoleOptions | None = None
         ) -> Iterable[Segment]:
             for one in super().render(renderable, options):
-                yield one if one.control else Segment(printable(one.text), one.style)
+                yield one if one.control else Segment(visible(one.text), one.style)
 
     stream = sys.stderr if stderr else sys.stdout
     fixed_width = None if stream.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH

@@ -8,8 +8,8 @@ from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag
-from assay.cli.streams import printable
 from assay.plural import counted, share_of
+from assay.render.escape import visible
 
 if TYPE_CHECKING:
     from assay.model.document import Chunk
@@ -37,7 +37,7 @@ def list_documents(
         return
     shown = len(page.documents)
     if shown:
-        rows = [(one.doc_id, str(one.chunks), printable(one.title)) for one in page.documents]
+        rows = [(one.doc_id, str(one.chunks), visible(one.title)) for one in page.documents]
         emit_columns([("id", "chunks", "title"), *rows])
     if page.total == 0 and text:
         note(f"note: no document has {text!r:.80} in its id or title")
@@ -59,13 +59,13 @@ def show(
     if json_output:
         emit_json(document)
         return
-    emit_text(printable(f"{doc_id}  {document.title}"))
+    emit_text(visible(f"{doc_id}  {document.title}"))
     emit_text(
         f"{counted(len(document.text), 'character')}, {counted(len(document.chunks), 'chunk')}, "
         f"{document.chunker_version}"
     )
     for chunk in document.chunks:
-        emit_text(printable(_preview(chunk)))
+        emit_text(visible(_preview(chunk)))
 
 
 @app.command("uses")
@@ -81,10 +81,10 @@ def uses(
         emit_json(found)
         return
     if found.judged:
-        rows = [(one.test_set, str(one.grade), printable(one.query_text)) for one in found.judged]
+        rows = [(one.test_set, str(one.grade), visible(one.query_text)) for one in found.judged]
         emit_columns([("judged in", "grade", "query"), *rows])
     if found.found:
-        rows = [(one.run_id, str(one.rank), printable(one.query_text)) for one in found.found]
+        rows = [(one.run_id, str(one.rank), visible(one.query_text)) for one in found.found]
         emit_columns([("found in", "rank", "query"), *rows])
     for line in found.notes:
         note(f"note: {line}")

@@ -8,43 +8,53 @@ from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import DEGRADED, JsonFlag, configuration
 from assay.plural import counted
 
+FormatOption = Annotated[
+    str, typer.Option("--format", "-f", help="Reader to use; auto goes by the content.")
+]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", help="How to chunk; auto goes by the kind of document.")
+]
+SkipEmpty = Annotated[
+    bool, typer.Option("--skip-empty", help="Leave out what has no text, with a note.")
+]
+KeepGoing = Annotated[
+    bool,
+    typer.Option(
+        "--keep-going",
+        help="Pass over what cannot be read: it is named and counted, and the exit code is 4.",
+    ),
+]
+IdField = Annotated[
+    str, typer.Option("--id-field", help="The field of rows (JSON, CSV) that holds the id.")
+]
+TextField = Annotated[
+    list[str] | None,
+    typer.Option("--text-field", help="The field that holds the text; several are joined."),
+]
+TitleField = Annotated[str, typer.Option("--title-field", help="The field that holds the title.")]
+
 
 def command(
     ctx: typer.Context,
     path: Annotated[str, typer.Argument(help="A file or folder of documents.")],
-    format_: Annotated[
-        str, typer.Option("--format", "-f", help="Reader to use; auto goes by the content.")
-    ] = "auto",
-    profile: Annotated[
-        str, typer.Option("--profile", help="How to chunk; auto goes by the kind of document.")
-    ] = "auto",
+    format_: FormatOption = "auto",
+    profile: ProfileOption = "auto",
     index: Annotated[
         bool, typer.Option("--index/--no-index", help="Bring the index up to date afterwards.")
     ] = True,
-    skip_empty: Annotated[
-        bool, typer.Option("--skip-empty", help="Leave out what has no text, with a note.")
-    ] = False,
-    keep_going: Annotated[
-        bool,
-        typer.Option(
-            "--keep-going",
-            help="Pass over what cannot be read: it is named and counted, and the exit code is 4.",
-        ),
-    ] = False,
+    skip_empty: SkipEmpty = False,
+    keep_going: KeepGoing = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Refuse a folder with a file that would be left out."),
     ] = False,
-    id_field: Annotated[
-        str, typer.Option("--id-field", help="The field of rows (JSON, CSV) that holds the id.")
-    ] = "",
-    text_field: Annotated[
+    id_field: IdField = "",
+    text_field: TextField = None,
+    title_field: TitleField = "",
+    vectors: Annotated[
         list[str] | None,
-        typer.Option("--text-field", help="The field that holds the text; several are joined."),
+        typer.Option("--vectors", help="A folder or file that assay encode wrote elsewhere."),
     ] = None,
-    title_field: Annotated[
-        str, typer.Option("--title-field", help="The field that holds the title.")
-    ] = "",
     json_output: JsonFlag = False,
 ) -> int:
     """Read documents into the workspace and make them searchable."""
@@ -64,6 +74,7 @@ def command(
             id_field=id_field,
             text_field=text_field or (),
             title_field=title_field,
+            vectors=vectors or (),
             index=index,
             progress=progress,
             note=limited_notes(),

@@ -50,6 +50,11 @@ COMMANDS: tuple[Entry, ...] = (
         "ingest", "assay.cli.ingest", "Read documents into the workspace and make them searchable."
     ),
     Entry(
+        "encode",
+        "assay.cli.encode",
+        "Encode documents into files of vectors, for a workspace elsewhere.",
+    ),
+    Entry(
         "search",
         "assay.cli.search",
         "Search documents, with every score explained.",

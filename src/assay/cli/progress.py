@@ -33,15 +33,30 @@ def staged_progress(color: str) -> Iterator[Callable[[str, int, int], None]]:
         due = _every(LINE_EVERY_SECONDS)
 
         def write_line(stage: str, done: int, total: int) -> None:
+            begun.setdefault(stage, (done, time.monotonic()))
             if due():
-                note(f"{stage}: {done:,}" + (f" of {total:,}" if total else ""))
+                left = time_left(*begun[stage], done, total, time.monotonic())
+                note(f"{stage}: {done:,}" + (f" of {total:,}{left}" if total else ""))
 
+        begun: dict[str, tuple[int, float]] = {}
         yield write_line
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    description = TextColumn("{task.description}")
-    with _bar(color, description, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with _bar(color, *columns) as bar:
         tasks = {}
 
         def move_bar(stage: str, done: int, total: int) -> None:
@@ -50,6 +65,19 @@ def staged_progress(color: str) -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[stage], completed=done, total=total or None)
 
         yield move_bar
+
+
+def time_left(first: int, begun: float, done: int, total: int, now: float) -> str:
+    """How long the rest takes at the speed since the first report; empty while that is unknown."""
+    if done <= first or done >= total:
+        return ""
+    seconds = (now - begun) / (done - first) * (total - done)
+    if seconds < 90:
+        return f", about {max(1, round(seconds))} s left"
+    minutes = seconds / 60
+    return (
+        f", about {minutes:.0f} min left" if minutes < 90 else f", about {minutes / 60:.1f} h left"
+    )
 
 
 @contextmanager

@@ -106,7 +106,7 @@ def _table(response: "SearchResponse", *, explain: bool) -> "Table":
 def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
     from rich.text import Text
 
-    from assay.cli.streams import printable
+    from assay.render.escape import visible
     from assay.render.search import account, folded, terms
     from assay.search.snippet import snippet
 
@@ -115,12 +115,12 @@ def _cell(hit: "SearchHit", wanted: set[str], *, explain: bool) -> "Text":
     marks = [chunk.chunk_id, where, chunk.section_label, "table" if chunk.is_table else ""]
     if chunk.speaker_role != "UNKNOWN":
         marks.append(str(chunk.speaker_role))
-    part = snippet(printable(chunk.text), wanted)
+    part = snippet(visible(chunk.text), wanted)
     body = Text(part.text)
     for start, end in part.marks:
         body.stylize("bold", start, end)
     lines = [
-        Text(printable(chunk.title) or chunk.doc_id, style="bold"),
+        Text(visible(chunk.title) or chunk.doc_id, style="bold"),
         Text(" · ".join(filter(None, marks)), style="cyan"),
         body,
     ]

@@ -5,18 +5,12 @@ full disk.
 """
 
 import codecs
-import json
 import os
-import re
 import sys
 from io import TextIOWrapper
 from typing import TextIO
 
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
-)
-"""What steers a terminal, breaks a line or turns the order of letters round."""
+from assay.render.escape import visible
 
 
 def prepare() -> None:
@@ -33,26 +27,10 @@ def flush() -> None:
 def complain(line: str) -> None:
     """One line to stderr; where even that is gone, nothing more can be said."""
     try:
-        sys.stderr.write(f"{printable(line)}\n")
+        sys.stderr.write(f"{visible(line)}\n")
         sys.stderr.flush()
     except OSError:
         silence()
-
-
-def printable(text: str) -> str:
-    """The text with control characters escaped, since names in it may come from anyone's file."""
-    return _CONTROL.sub(lambda found: _escape(ord(found[0])), text)
-
-
-def printable_json(text: str) -> str:
-    """The same for JSON, which reads back as it was."""
-    return _CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], text)
-
-
-def _escape(code: int) -> str:
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def silence() -> None:

@@ -127,7 +127,7 @@ class VectorCache:
         db.execute("PRAGMA synchronous = FULL")
         with _transaction(db):  # other processes may be creating the same file
             found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in _STAMPS]
-            if found not in ([0, 0], [_APPLICATION, FORMAT]):
+            if found not in ([0, 0], _EXPECTED):
                 raise self._unusable("it was written by another program or version")
             for statement in _SCHEMA.split(";"):
                 db.execute(statement)
@@ -158,6 +158,48 @@ class VectorCache:
         )
 
 
+def model_of(path: Path) -> str:
+    """The model whose vectors a file holds; refused where it is not such a file."""
+    with _read_only(path) as db:
+        if [db.execute(f"PRAGMA {name}").fetchone()[0] for name in _STAMPS] != _EXPECTED:
+            raise _not_vectors(path, "it was written by another program or version")
+        models = [str(row[0]) for row in db.execute("SELECT id FROM model")]
+    if len(models) != 1:
+        raise _not_vectors(path, f"it names {len(models)} models")
+    return models[0]
+
+
+def count_of(path: Path) -> int:
+    """The number of vectors in a file."""
+    with _read_only(path) as db:
+        return int(db.execute("SELECT coalesce(max(number), 0) FROM vectors").fetchone()[0])
+
+
+def stored_vectors(path: Path) -> Iterator[tuple[dict[bytes, bytes], int]]:
+    """The vectors of a file by key, some at a time, and how many of them were damaged."""
+    with _read_only(path) as db:
+        rows = db.execute("SELECT key, data, checksum FROM vectors ORDER BY number")
+        while part := rows.fetchmany(_AT_ONCE):
+            sound = {key: data for key, data, checksum in part if _checksum(key, data) == checksum}
+            yield sound, len(part) - len(sound)
+
+
+@contextmanager
+def _read_only(path: Path) -> Iterator[sqlite3.Connection]:
+    """A file of vectors of another workspace, opened for reading."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+            yield db
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise _not_vectors(path, str(error)) from error
+
+
+def _not_vectors(path: Path, reason: str) -> CorruptCacheError:
+    return CorruptCacheError(
+        f"{path} cannot be read as vectors: {reason}", hint="write it again with assay encode"
+    )
+
+
 def damage(path: Path) -> str:
     """What is wrong with a file of vectors; an empty text if every row is intact."""
     try:
@@ -173,6 +215,7 @@ def damage(path: Path) -> str:
 
 
 _STAMPS = ("application_id", "user_version")
+_EXPECTED = [_APPLICATION, FORMAT]
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from jinja2 import (
 )
 from markupsafe import Markup, escape
 
+from assay.render.escape import visible_on_page
 from assay.render.pages import FILTERS
 
 _CODE = re.compile(r"(`{1,2})([^`]+)\1")
@@ -57,6 +58,11 @@ def in_a_sentence(text: str) -> str:
     return begun if begun.endswith((".", "?", "!")) else f"{begun}."
 
 
+def moment(text: str) -> Markup:
+    """A moment in UTC; a script shows it in the time zone of the reader."""
+    return Markup('<time datetime="{}">{} UTC</time>').format(text, text[:16].replace("T", " "))
+
+
 @cache
 def environment() -> Environment:
     """The templates of the service; those of reports are under ``report/``."""
@@ -69,6 +75,7 @@ def environment() -> Environment:
         ),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
+        finalize=visible_on_page,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -76,6 +83,7 @@ def environment() -> Environment:
     made.filters["coded"] = coded
     made.filters["for_a_browser"] = for_a_browser
     made.filters["in_a_sentence"] = in_a_sentence
+    made.filters["moment"] = moment
     return made
 
 

@@ -3,7 +3,7 @@
 In processes of their own, which give way to searches and probes. A thread cannot be ended from
 outside. A process can: when its client has left, its deadline has passed, or it has taken more of a
 core than a request may. Each opens the workspace for itself, and is sent a function of a module
-with its arguments; ``main`` is such a process. See design/064.
+with its arguments; ``main`` is such a process. See design/082.
 """
 
 from __future__ import annotations

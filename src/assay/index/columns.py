@@ -1,19 +1,22 @@
 """Which chunks of a segment pass a filter, and what are they about?
 
-Each field is a column of small integer codes and a dictionary of values, so that a filter is a
-dictionary lookup and one comparison over the column.
+Each field is a column of small integer codes and its different values, sorted, so that a filter
+is a binary search and one comparison over the column.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay import limits
+from assay.index.texts import Texts, open_texts, write_texts
 from assay.model.arrays import BoolArray
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
 from assay.model.names import names_of
@@ -22,6 +25,7 @@ from assay.model.query import Filters, filter_values
 DICTIONARY = "columns.json"
 CODES = "columns.npy"
 KEYS = "keys.npy"
+TEXTS = "texts"  # chunk ids, then the values of each field
 HINT = "intent_hint"  # not used by filters, but by boosts
 NAMES = "names"  # of the document; the same
 LABELS = ("section_label", HINT, "is_table", NAMES)
@@ -32,15 +36,18 @@ def write_columns(folder: Path, rows: Sequence[KeyedChunk]) -> None:
     np.save(folder / KEYS, np.array([row.key for row in rows], dtype=np.int64), allow_pickle=False)
     values = [{**filter_values(row.chunk), **_for_boosts(row.chunk)} for row in rows]
     names = list(values[0]) if values else []
-    dictionaries: dict[str, list[str]] = {}
+    texts = [row.chunk.chunk_id for row in rows]
+    sizes: dict[str, int] = {}
     codes = np.zeros((len(names), len(rows)), dtype=np.int32)
     for at, name in enumerate(names):
-        known: dict[str, int] = {}
-        codes[at] = [known.setdefault(value[name], len(known)) for value in values]
-        dictionaries[name] = list(known)
+        different = sorted({value[name] for value in values})
+        known = {value: code for code, value in enumerate(different)}
+        codes[at] = [known[value[name]] for value in values]
+        sizes[name] = len(different)
+        texts += different
     np.save(folder / CODES, codes, allow_pickle=False)
-    content = {"chunk_ids": [row.chunk.chunk_id for row in rows], "dictionaries": dictionaries}
-    (folder / DICTIONARY).write_text(json.dumps(content), encoding="utf-8")
+    write_texts(folder, TEXTS, texts)
+    (folder / DICTIONARY).write_text(json.dumps({"values": sizes}), encoding="utf-8")
 
 
 def _for_boosts(chunk: Chunk) -> dict[str, str]:
@@ -53,15 +60,20 @@ class Columns:
 
     def __init__(self, folder: Path) -> None:
         content = json.loads((folder / DICTIONARY).read_text(encoding="utf-8"))
-        self.chunk_ids: list[str] = content["chunk_ids"]
         self.keys: NDArray[np.int64] = _mapped(folder / KEYS)
         self._codes: NDArray[np.int32] = _mapped(folder / CODES)
-        self._known = {
-            name: {value: code for code, value in enumerate(values)}
-            for name, values in content["dictionaries"].items()
-        }
-        self._at = {name: at for at, name in enumerate(content["dictionaries"])}
-        self._values: dict[str, list[str]] = content["dictionaries"]
+        self.chunk_ids: Sequence[str]
+        self._values: dict[str, Sequence[str]]
+        if "values" in content:
+            texts = open_texts(folder, TEXTS)
+            ends = np.cumsum([len(self.keys), *content["values"].values()]).tolist()
+            self.chunk_ids = texts[: ends[0]]
+            parts = (texts[start:end] for start, end in pairwise(ends))
+            self._values = dict(zip(content["values"], parts, strict=True))
+        else:  # an older version kept everything in one file, and values in any order
+            self.chunk_ids = content["chunk_ids"]
+            self._values = content["dictionaries"]
+        self._at = {name: at for at, name in enumerate(self._values)}
         self._kinds: dict[tuple[int, ...], ChunkLabels] = {}
         self._labels: dict[int, ChunkLabels] = {}  # by row, once they were asked for
 
@@ -69,8 +81,9 @@ class Columns:
         """The rows that pass; None if every row does."""
         mask: BoolArray | None = None
         for name, allowed in filters.active().items():
-            known = self._known[name]
-            hit = _one_of(self._codes[self._at[name]], [known[v] for v in allowed if v in known])
+            codes = [_place_of(value, self._values[name]) for value in allowed]
+            known = [code for code in codes if code is not None]
+            hit = _one_of(self._codes[self._at[name]], known)
             mask = hit if mask is None else mask & hit
         return mask
 
@@ -85,6 +98,9 @@ class Columns:
         rows = rows[self.keys[rows] == keys]
         numbers = rows.tolist()
         known = self._labels
+        if len(known) > limits.MAX_CACHED_LABELS:
+            known = self._labels = {}
+            self._kinds = {}
         for row in numbers:
             if row not in known:
                 known[row] = self._labels_of(row)
@@ -99,12 +115,40 @@ class Columns:
         return found
 
     @property
-    def sections(self) -> list[str]:
+    def sections(self) -> Sequence[str]:
         """The labels of sections that the rows have."""
-        return self._values.get("section_label", [])
+        return self._values.get("section_label", ())
 
     def _value(self, name: str, code: int) -> str:
         return self._values[name][code]
+
+
+def _place_of(value: str, values: Sequence[str]) -> int | None:
+    if isinstance(values, Texts):
+        return values.place_of(value)
+    return values.index(value) if value in values else None
+
+
+class ChunkIds(Mapping[int, str]):
+    """The ids of the chunks of several segments, by key."""
+
+    def __init__(self, segments: Sequence[Columns]) -> None:
+        self._segments = [one for one in segments if len(one.keys)]
+        self._ranges = [(int(one.keys[0]), int(one.keys[-1])) for one in self._segments]
+
+    def __len__(self) -> int:
+        return sum(len(one.keys) for one in self._segments)
+
+    def __iter__(self) -> Iterator[int]:
+        return chain.from_iterable(one.keys.tolist() for one in self._segments)
+
+    def __getitem__(self, key: int) -> str:
+        for one, (first, last) in zip(self._segments, self._ranges, strict=True):
+            if first <= key <= last:
+                at = int(np.searchsorted(one.keys, key))
+                if one.keys[at] == key:
+                    return one.chunk_ids[at]
+        raise KeyError(key)
 
 
 def _mapped(path: Path) -> NDArray[Any]:

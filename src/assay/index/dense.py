@@ -37,6 +37,7 @@ MANY = 4  # queries from which on one product of matrices is faster than a searc
 # A walk looks at a few thousand rows, whatever the filter: below this many that pass, times all
 # rows over rows that pass, looking at each of them is faster.
 EXACT_BELOW = 3_000
+FEW = 4  # rows are picked out where fewer than one in so many is allowed
 
 
 def write_dense(folder: Path, vectors: DenseMatrix, *, large: bool, graph: bool = False) -> None:
@@ -135,9 +136,11 @@ class Vectors:
         """The same, by looking at every allowed row."""
         if self._planes is not None:
             return self._best_of(self._possible(self._planes, query, k, allowed), query, k)
-        if allowed is not None:
+        if allowed is not None and FEW * np.count_nonzero(allowed) < len(allowed):
             return self._best_of(np.flatnonzero(allowed), query, k)
         products = self._products(self._vectors, query)
+        if allowed is not None:
+            products[~allowed] = -np.inf
         rows = best_rows(products, k)
         return rows, products[rows]
 

@@ -24,7 +24,7 @@ from assay.errors import CorruptError, StorageError, UsageError
 from assay.index import manifest as manifests
 from assay.index.bm25 import WORDS, Bm25, parts_of
 from assay.index.checksums import fingerprint, is_settled, verify
-from assay.index.columns import Columns
+from assay.index.columns import ChunkIds, Columns
 from assay.index.dense import Vectors, has_vectors
 from assay.index.facts import Facts, facts_of_rows, open_facts
 from assay.index.impacts import Impacts
@@ -85,11 +85,7 @@ class Generation:
         self.segments = [
             _open_segment(folder / part.folder, part, dead) for part in manifest.segments
         ]
-        self.chunk_ids: dict[int, str] = {}
-        for segment in self.segments:
-            self.chunk_ids |= dict(
-                zip(segment.columns.keys.tolist(), segment.columns.chunk_ids, strict=True)
-            )
+        self.chunk_ids = ChunkIds([segment.columns for segment in self.segments])
         words = parts_of(
             (folder / part.folder for part in manifest.bm25),
             [(segment.columns, segment.alive) for segment in self.segments],
@@ -182,7 +178,7 @@ class Generation:
         if self.segments and used != model:
             raise UsageError(
                 f"the index was built with {used or 'no model'} for {role}, not with {model}",
-                hint="assay index reencode",
+                hint="assay index reencode" if used else "assay index update",
             )
 
 

@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from assay.evaluation.scores import shown
 from assay.measures.elsewhere import gain_note_of
 from assay.plural import counted
+from assay.render.escape import visible_on_page
 from assay.render.numbers import (
     between,
     milliseconds,
@@ -52,6 +53,7 @@ def environment() -> Environment:
         loader=PackageLoader("assay.render", "templates"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
+        finalize=visible_on_page,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -46,7 +46,7 @@ def _method(response: SearchResponse) -> str:
     if kind_of_query := metadata.get("weights_for"):
         weights += f" for {kind_of_query.replace('_', ' ')}"
     if model := metadata.get("weights_of_model"):
-        weights += f" as suits {model}"
+        weights += f" (tuned for {model})"
     if metadata["method"] != "rrf":
         return f"weighted {weights}"
     plain = len({round(weight, 9) for weight in metadata["weights"].values()}) < 2

@@ -161,10 +161,7 @@ def scatter(points: Sequence[Point], *, x_label: str, y_label: str, size: int = 
         parts.append(_text(x(tick), top + size + 18, f"{tick:g}", "middle"))
         parts.append(_text(left - 8, y(tick) + 4, f"{tick:g}", "end"))
     parts.append(_text(x(0.5), top + size + 40, x_label, "middle"))
-    parts.append(
-        f'<text transform="translate(14 {y(0.5):.1f}) rotate(-90)" text-anchor="middle" '
-        f'font-size="12" fill="var(--ink)">{escape(y_label)}</text>'
-    )
+    parts.append(_upright(14, y(0.5), y_label))
     parts += [
         f'{_open(p.link, p.title)}<circle cx="{x(p.x):.1f}" cy="{y(p.y):.1f}" r="4" '
         f'fill="{_tone(p.tone)}" fill-opacity=".65"><title>{escape(p.title)}</title></circle>'
@@ -175,23 +172,27 @@ def scatter(points: Sequence[Point], *, x_label: str, y_label: str, size: int = 
 
 
 def histogram(
-    bars: Sequence[HistogramBar], *, name: str, width: int = 480, height: int = 150
+    bars: Sequence[HistogramBar], *, x_label: str, y_label: str, width: int = 480, height: int = 150
 ) -> Markup:
-    """A histogram: each bar with its count above and its label below."""
-    step = width / max(1, len(bars))
+    """A histogram: each bar with its count above and its label below, between named axes."""
+    left = 26
+    step = (width - left) / max(1, len(bars))
     most = max((bar.count for bar in bars), default=0) or 1
-    parts = [_head(width, height + 44, name, role=_role(bars))]
+    parts = [_head(width, height + 62, f"{y_label} by {x_label}", role=_role(bars))]
     for at, bar in enumerate(bars):
         tall = height * bar.count / most
         parts.append(_open(bar.link, f"{counted(bar.count, 'query')} from {bar.label}"))
         parts.append(
-            f'<rect x="{step * at + 3:.1f}" y="{18 + height - tall:.1f}" '
+            f'<rect x="{left + step * at + 3:.1f}" y="{18 + height - tall:.1f}" '
             f'width="{step - 6:.1f}" height="{tall:.1f}" rx="3" fill="var(--accent)"/>'
         )
-        middle = step * (at + 0.5)
+        middle = left + step * (at + 0.5)
         parts.append(_text(middle, 13 + height - tall, str(bar.count), "middle"))
-        parts.append(_text(middle, height + 36, bar.label, "middle"))
+        parts.append(_text(middle, height + 34, bar.label, "middle"))
         parts.append("</a>" if bar.link else "")
+    parts.append(_line(left, 18 + height, width, 18 + height))
+    parts.append(_text(left + (width - left) / 2, height + 56, x_label, "middle"))
+    parts.append(_upright(12, 18 + height / 2, y_label))
     return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
 
 
@@ -403,6 +404,14 @@ def _open(link: str, said: str) -> str:
 def _text(x: float, y: float, text: str, anchor: str) -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" '
+        f'font-size="12" fill="var(--ink)">{escape(text)}</text>'
+    )
+
+
+def _upright(x: float, y: float, text: str) -> str:
+    """The name of a vertical axis, read from below."""
+    return (
+        f'<text transform="translate({x:.1f} {y:.1f}) rotate(-90)" text-anchor="middle" '
         f'font-size="12" fill="var(--ink)">{escape(text)}</text>'
     )
 

@@ -15,11 +15,13 @@ from itertools import pairwise
 from assay.analysis.drugs import has_stem_of_others, is_drug
 from assay.analysis.identifiers import TRIAL, Mention, code_of, known_in, mentions
 from assay.analysis.language import language_of
+from assay.analysis.misspelt import one_mistake
 from assay.analysis.names import is_listed, is_meant, may_be_meant
 from assay.analysis.query import MAX_JOINED_WORDS, NAMES, TITLE, Asked, read
 from assay.analysis.spelling import base
 from assay.analysis.words import analyse, joined, tokens, written_words
 from assay.evidence.confidence import STOP_WORDS
+from assay.evidence.terms import is_eponym
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit, WordIndex
 from assay.search.exact import BETWEEN_CODES
@@ -30,6 +32,8 @@ MOST_REGISTERED = 3  # documents under one registration
 NEAR = 80  # characters around a number that say what it is
 MOST_UNKNOWN = 5  # words that are looked up for another spelling
 _OF_STUDY = re.compile(r"\Athe\s+|\s+(?:trial|study)\Z", re.IGNORECASE)  # the RECOVERY trial
+_POSSESSIVE = re.compile(r"['’]s?$")
+_SHORT_NUMBER = re.compile(r"NCT(\d{7})", re.IGNORECASE)
 _CODE_APART = re.compile(r"[A-Za-z]{2,5} \d{2,7}[A-Za-z]?")  # of a compound
 SHORTEST_PART = 3  # letters of a part of a word that is also written as two
 
@@ -241,9 +245,16 @@ def allowed(
 
 
 def with_unknown_words(
-    question: Question, reading: Reading, words: WordIndex, chunks: Chunks
+    question: Question,
+    reading: Reading,
+    words: WordIndex,
+    chunks: Chunks,
+    asking: Collection[str] = (),
 ) -> Reading:
-    """The reading with what the documents lack of the query's words, and what may be meant."""
+    """The reading with what the documents lack of the query's words, and what may be meant.
+
+    ``asking`` are words that state an intent: one of them is meant by what is a mistake away.
+    """
     plain = read(question.written).plain
     rest = plain
     for one in reading.identified:
@@ -284,15 +295,22 @@ def with_unknown_words(
         notes.append(f"no document has {', '.join(missing[:MOST_UNKNOWN])}")
     # what is in capitals or has a synonym is a name, and its neighbour is another one: HFpEF, HFrEF
     plainly = [word for word in missing if word[1:].islower() and not question.others(word)]
-    better = {} if strange else _better(plainly[:MOST_UNKNOWN], words, chunks)
+    asked_for = {} if strange else _asking(plainly[:MOST_UNKNOWN], asking)
+    rest_of = [word for word in plainly[:MOST_UNKNOWN] if word not in asked_for]
+    better = asked_for | ({} if strange else _better(rest_of, words, chunks))
+    better |= _completed(missing[:MOST_UNKNOWN], words)
     meant = _instead(plain, better) if better else ""
-    drugs = {word: other for word, other in better.items() if is_drug(other)}
+    names = {
+        word: other
+        for word, other in better.items()
+        if is_drug(other) or is_eponym(word, question.plain)
+    }
     return replace(
         reading,
         notes=tuple(notes),
         did_you_mean=meant,
         unknown={word: better.get(word, "") for word in missing},
-        is_certain=bool(drugs) and all(map(is_meant, drugs, drugs.values())),
+        is_certain=bool(names or asked_for) and all(map(is_meant, names, names.values())),
     )
 
 
@@ -392,6 +410,21 @@ def _only_codes(question: Question, words: Sequence[str]) -> bool:
     return coded.issuperset(words)
 
 
+def _asking(missing: Sequence[str], asking: Collection[str]) -> dict[str, str]:
+    """Words that state an intent for those that are one mistake away: eligiblity."""
+    strange = (word for word in missing if word.lower() not in asking and not is_listed(word))
+    found = ((word, one_mistake(word.lower())) for word in strange)
+    meant = ((word, next((one for one in each if one in asking), "")) for word, each in found)
+    return {word: other for word, other in meant if other}
+
+
+def _completed(missing: Sequence[str], words: WordIndex) -> dict[str, str]:
+    """Numbers of trials that lack a zero, each with that of a trial which is here: NCT1764022."""
+    short = (match for word in missing if (match := _SHORT_NUMBER.fullmatch(word)))
+    whole = {match[0]: f"NCT0{match[1]}" for match in short}
+    return {word: other for word, other in whole.items() if words.identified(other.lower(), 1)}
+
+
 def _better(missing: Sequence[str], words: WordIndex, chunks: Chunks) -> dict[str, str]:
     """Words of the documents for those that may be misspelt."""
     found: dict[str, str] = {}
@@ -404,8 +437,9 @@ def _better(missing: Sequence[str], words: WordIndex, chunks: Chunks) -> dict[st
             term, key = like
             text = chunks([key])[key]
             spelt = _spelt(term, f"{text.title}\n{text.text}")
-            if spelt and may_be_meant(word, spelt):
-                found[word] = spelt
+            owner = _POSSESSIVE.sub("", word)
+            if spelt and may_be_meant(owner, spelt):
+                found[word] = spelt + word[len(owner) :]
     return found
 
 

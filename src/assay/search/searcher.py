@@ -626,7 +626,9 @@ class Searcher:
             return reading, lists
         try:
             chunks = self._chunks_of(search.snapshot)
-            whole = with_unknown_words(search.question, reading, words, chunks)
+            whole = with_unknown_words(
+                search.question, reading, words, chunks, self._lexicon.asking
+            )
         except (AssayError, OSError) as problem:
             log.warning("which words no document has cannot be told: %s", problem)
             whole = reading

@@ -6,10 +6,14 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.index.columns import CODES, DICTIONARY
+import pytest
+
+from assay.index.columns import DICTIONARY
 from assay.index.reader import Generation, Segment
+from assay.index.texts import open_texts, write_texts
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
 from assay.model.names import names_of
+from assay.model.query import Filters
 from tests.unit.index.helpers import built, opened
 
 ROWS = [
@@ -73,15 +77,63 @@ def test_a_segment_that_was_written_before_leaves_it_to_the_store(tmp_path: Path
     }
 
 
+def test_a_segment_of_the_older_form_is_filtered_alike(tmp_path: Path) -> None:
+    built(tmp_path, ROWS)
+    generation = opened(tmp_path)
+    (segment,) = generation.segments
+    methods = Filters(section_label=("methods", "nowhere"))
+    before = segment.columns.passing(methods)
+    _as_older(generation, tmp_path)
+    (older,) = generation.segments
+    assert older.columns.chunk_ids == [row.chunk.chunk_id for row in ROWS]
+    assert before is not None
+    assert before.tolist() == [at % 3 == 0 for at in range(len(ROWS))]
+    found = older.columns.passing(methods)
+    assert found is not None
+    assert found.tolist() == before.tolist()
+
+
+def test_chunk_ids_of_all_segments_by_key(tmp_path: Path) -> None:
+    built(tmp_path, ROWS[:7], ROWS[7:])
+    ids = opened(tmp_path).chunk_ids
+    assert dict(ids) == {row.key: row.chunk.chunk_id for row in ROWS}
+    assert len(ids) == len(ROWS)
+    for absent in (-1, 1, 20, 999):
+        assert ids.get(absent) is None
+    assert dict(opened(tmp_path / "empty").chunk_ids) == {}
+
+
+def test_texts_are_found_again(tmp_path: Path) -> None:
+    texts = sorted(["", "a", "zwölf", "\ud800", "日本", "b" * 300])
+    write_texts(tmp_path, "some", texts)
+    stored = open_texts(tmp_path, "some")
+    assert list(stored) == texts
+    assert stored[-1] == texts[-1]
+    assert list(stored[2:4]) == texts[2:4]
+    assert list(stored[4:2]) == []
+    assert [stored.place_of(text) for text in texts] == [*range(len(texts))]
+    assert stored.place_of("c") is None
+    with pytest.raises(IndexError):
+        stored[len(texts)]
+
+
 def _without_hints(generation: Generation, folder: Path) -> None:
     """Open the only segment as if its writer had known of no hints."""
+    _as_older(generation, folder, without="intent_hint")
+
+
+def _as_older(generation: Generation, folder: Path, without: str = "") -> None:
+    """Open the only segment in the form in which an older version wrote it."""
     (part,) = generation.manifest.segments
-    place = folder / part.folder
-    content = json.loads((place / DICTIONARY).read_text())
-    del content["dictionaries"]["intent_hint"]
-    (place / DICTIONARY).write_text(json.dumps(content))
-    assert (place / CODES).exists()
     (segment,) = generation.segments
+    place = folder / part.folder
+    content = {
+        "chunk_ids": [*segment.columns.chunk_ids],
+        "dictionaries": {
+            name: [*values] for name, values in segment.columns._values.items() if name != without
+        },
+    }
+    (place / DICTIONARY).write_text(json.dumps(content))
     generation.segments = [
         Segment(type(segment.columns)(place), segment.postings, segment.vectors, segment.alive)
     ]

@@ -22,6 +22,7 @@ ROWS = [
     Chunk("prednisolone:chunk_0", "prednisolone", "The dose is 5 mg to 60 mg.", "Prednisolone"),
     Chunk("high:chunk_0", "high", "Hyperkalaemia is treated with calcium.", "Hyperkalaemia"),
     Chunk("infarct:chunk_0", "infarct", "Myocardial infarction needs aspirin.", "Infarction"),
+    Chunk("joint:chunk_0", "joint", "Dupuytren's disease bends a finger.", "Dupuytren's disease"),
     Chunk("gene:chunk_0", "gene", "Tumours with BRAF V600E or KRAS G12C respond.", "Targets"),
     Chunk("cytokine:chunk_0", "cytokine", "TNF-alpha was raised.", "Cytokines"),
     Chunk("vaccine:chunk_0", "vaccine", "The vaccine against influenza works.", "Vaccine"),
@@ -184,3 +185,25 @@ def test_two_identifiers_are_said_to_be_searched_together(tmp_path: Path) -> Non
     assert len(response.results) == 2
     assert sum(note.endswith("only these were searched") for note in response.notes) == 2
     assert not any("no passage has" in note for note in response.notes)
+
+
+@pytest.mark.parametrize("word", ["contraindicatons", "contraindcation"])
+def test_a_misspelt_word_that_asks_for_a_section_asks_for_it(here: Workspace, word: str) -> None:
+    response = here.search(f"metformin {word}")
+    assert response.searched_for.startswith("metformin contraindication")
+    assert "contraindications" in {one["intent"] for one in response.intents}
+
+
+@pytest.mark.parametrize("name", ["Dupuytrenn's", "Dupuytrem's"])
+def test_the_only_name_of_a_disease_that_can_be_meant_is_searched(
+    here: Workspace, name: str
+) -> None:
+    response = here.search(f"How is {name} disease treated?")
+    assert response.searched_for == "How is dupuytren's disease treated?"
+    assert response.results[0].chunk.doc_id == "joint"
+
+
+def test_where_it_is_not_certain_nobody_answers_for_another_disease(here: Workspace) -> None:
+    answered = here.answer("How is Dupuytremm's disease treated?", components="bm25")
+    assert not answered.answer.grounded
+    assert answered.did_you_mean == "How is dupuytren's disease treated?"

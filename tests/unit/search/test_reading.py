@@ -308,6 +308,11 @@ def test_a_drug_is_not_replaced_by_a_trade_name_with_the_stem_of_another_word(
             assert found.nothing_about == f"nothing here is about {query.split()[0]}"
 
 
+def test_the_number_of_a_trial_that_lacks_a_zero_is_suggested_whole(here: Workspace) -> None:
+    assert here.search("NCT4000001").did_you_mean == "NCT04000001"
+    assert here.search("NCT4000002").did_you_mean == ""
+
+
 def test_an_abbreviation_is_not_joined_to_the_name_before_it(here: Workspace) -> None:
     response = here.search("durvalumab AEs")  # which has the stem of durvalumab
     assert (response.did_you_mean, response.searched_for) == ("", "")

@@ -238,7 +238,7 @@ def refuse_annotator(desk: Desk, caller: Caller) -> None:
         desk.refuse_judge(caller.who)
     except UsageError as refused:
         raise ProblemError(
-            403, "forbidden", str(refused), hint="ask the person who runs the round"
+            403, "forbidden", refused.public_message, hint="ask the person who runs the round"
         ) from None
 
 

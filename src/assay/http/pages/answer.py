@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from fastapi import Request
@@ -27,6 +28,7 @@ from assay.search.request import as_flags, as_parameters
 
 router = new_router()
 
+CELL_BORDER = " | "
 MOST_WORDS = 400
 """Words of a sentence that are looked for in a source."""
 VERDICTS = {
@@ -43,6 +45,20 @@ class SentenceView:
     text: str
     sources: tuple[int, ...]
     verdict: tuple[str, str, str] | None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The cells of a quoted row of a table; a sentence is one cell."""
+        return tuple(cell.strip() for cell in self.text.split(CELL_BORDER))
+
+
+@dataclass(frozen=True, slots=True)
+class BlockView:
+    """Sentences that are read together: one sentence, or rows quoted from one table."""
+
+    rows: tuple[SentenceView, ...]
+    is_table: bool
+    has_header: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +79,25 @@ class AnswerView:
     sentences: tuple[SentenceView, ...]
     sources: tuple[SourceView, ...]
     judge: str = ""
+
+    @property
+    def blocks(self) -> list[BlockView]:
+        """The sentences in order, consecutive rows of one table as one block."""
+        return [
+            block
+            for (width, _), rows in groupby(
+                self.sentences, lambda one: (len(one.cells), one.sources)
+            )
+            for block in _blocks(tuple(rows), is_table=width > 1)
+        ]
+
+
+def _blocks(rows: tuple[SentenceView, ...], *, is_table: bool) -> list[BlockView]:
+    if not is_table:
+        return [BlockView((row,), is_table=False) for row in rows]
+    numbers = sum(cell[:1].isdigit() for cell in rows[0].cells[1:])
+    has_header = len(rows) > 1 and 2 * numbers <= len(rows[0].cells[1:])
+    return [BlockView(rows, is_table=True, has_header=has_header)]
 
 
 def answer_view(

@@ -22,13 +22,14 @@ from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.page import Reader, ServiceOf, address, cli, curl_post, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.page_cache import ab_summary
+from assay.http.pages.pane import search_link
 from assay.http.pages.query_pair import DEPTH, explanation, ranked_lines, slope_chart
 from assay.http.pages.run_pair import run_pair_form
 from assay.http.pages.runs import side_by_side
 from assay.http.service import Service
 from assay.plural import counted
 from assay.render.compare_page import compare_page as comparison_file
-from assay.render.compare_text import ab_markdown, compare_csv
+from assay.render.compare_text import ANSWER_NAMES, ab_markdown, compare_csv
 from assay.render.svg import Point, scatter
 
 router = new_router()
@@ -135,6 +136,10 @@ async def one_query(
             "left": left,
             "right": right,
             "slopes": slope_chart(left, right),
+            "searches": [
+                search_link(info, service.workspace.settings.search, pair.query.query_text)
+                for info in (found.a, found.b)
+            ],
             "labels": labels,
             "why": explanation(pair, labels) if query not in mask.hidden else "",
         }
@@ -252,6 +257,7 @@ def _values(found: AbSummary, chosen: QueryFilters, number: int) -> dict[str, An
         "found": found,
         "ab": found.result,
         "report": found.result.compared,
+        "answer_names": ANSWER_NAMES,
         "rows": rows[start : start + PAGE],
         "counts": {kind: counts[kind] for kind in KINDS},
         "changes": {

@@ -64,6 +64,7 @@ async def gate_page(
         "ui/gate.html",
         chosen={**chosen, "baseline": usual},
         recent=recent.runs,
+        names={info.run_id: info.name for info in recent.runs},
         **values,
         commands=[
             cli(*words, *(["--non-inferiority"] if by_interval else [])),

@@ -83,6 +83,10 @@ async def _page(
         made=made,
         closed=closed,
         roles=ROLES,
+        wanted={
+            "name": request.query_params.get("name", "")[:64],
+            "role": request.query_params.get("role", ""),
+        },
         scopes={name: MEANING[name] for name in SCOPES if caller.may(name)},
         denied={name: MEANING[name] for name in SCOPES if not caller.may(name)},
         commands=[

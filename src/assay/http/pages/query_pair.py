@@ -12,7 +12,7 @@ from assay.model.document import Label
 from assay.model.runs import QueryOutcome, RankedResult
 
 DEPTH = 10
-ROW = 34
+ROW = 52
 GAP = 70
 
 

@@ -6,6 +6,8 @@ The page itself shows what was stored with the run; it then fetches what has to 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,8 +21,7 @@ from assay.app.prometheus import Gauges, destinations, publish_now
 from assay.app.runs import QueryScores
 from assay.evaluation.components import HYBRID
 from assay.evaluation.scope import total_text
-from assay.evaluation.waterfall import Stage
-from assay.http.pages.evaluate import configuration_pairs
+from assay.evaluation.waterfall import Fate, Stage
 from assay.http.pages.held_out import MASK, masking, masking_of, viewer_of
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.page import (
@@ -35,19 +36,32 @@ from assay.http.pages.page import (
 )
 from assay.http.pages.page import router as new_router
 from assay.http.pages.page_cache import cached, run_version
+from assay.http.pages.pane import search_link
 from assay.http.pages.query_pair import DEPTH, ranked_lines
-from assay.http.pages.runs import SMALL_N, baseline_run, row
+from assay.http.pages.runs import HEADLINES, SMALL_N, baseline_run, row
 from assay.http.service import Service
 from assay.model.runs import RunInfo, RunStatus
+from assay.model.testset import TestSet
 from assay.plural import counted
 from assay.render.report_page import origin
-from assay.render.svg import Bar, HistogramBar, heat_bars, histogram
-from assay.search.run_config import options_from
+from assay.render.svg import HistogramBar, histogram
 
 router = new_router()
 
 BINS = 10
 MISSES = 30
+NO_LISTS = "This run has no lists of its components, so the stages are not known."
+NOTHING_RELEVANT = "No query of this run has a relevant document, so nothing can be lost."
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRow:
+    """What the queries of one type score, and the address that lists them."""
+
+    kind: str
+    link: str
+    queries: int
+    values: Sequence[float | None]
 
 
 @router.get("/runs/{ref}")
@@ -67,7 +81,7 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
     info, baseline, gauge = await service.work(read)
     if baseline is not None and baseline.suite != info.suite:
         baseline = None
-    aggregates = list(info.aggregate.get("aggregates", {}).values())
+    aggregates = _headlines_first(info.aggregate.get("aggregates", {}))
     if info.figures_only:
         unknown = dict.fromkeys(("median", "std", "ci", "ci_reason", "reason"))
         aggregates = [
@@ -96,6 +110,14 @@ async def run_page(ref: str, request: Request, service: ServiceOf, caller: Reade
             curl(request, f"/v1/runs/{info.run_id}"),
         ],
     )
+
+
+def _headlines_first(aggregates: Mapping[str, Any]) -> list[Any]:
+    """The figures of a run, with those first that lists of runs have."""
+    order = {name: at for at, name in enumerate(HEADLINES)}
+    return [
+        aggregates[key] for key in sorted(aggregates, key=lambda key: order.get(key, len(order)))
+    ]
 
 
 @router.post("/ui/publish")
@@ -155,7 +177,8 @@ async def queries_part(ref: str, request: Request, service: ServiceOf, caller: R
             "most": most,
             "rows": rows[start : start + PAGE],
             "listing": listing(address, chosen, number, len(rows)),
-            "charts": _charts(found, address),
+            "measures": found.headlines,
+            "by_type": _by_type(found, address),
             "distribution": _distribution(found, address),
         }
 
@@ -184,8 +207,8 @@ async def one_query(
                     *(one.id for one in found.relevant),
                 ]
             ),
-            "configuration": urlencode(
-                [("q", found.query.query_text), *_searched(service, found.info)]
+            "search": search_link(
+                found.info, service.workspace.settings.search, found.query.query_text
             ),
             "expected": found.relevant,
         }
@@ -207,7 +230,9 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
             ),
         )
         if view is None or view.result is None or view.fates is None:
-            return {"info": info, "found": None}
+            return {"info": info, "found": None, "why": NO_LISTS}
+        if not view.result.scores.measures:
+            return {"info": info, "found": None, "why": NOTHING_RELEVANT}
         held = hidden_in(view.result.test_set)
         mask = masking(request, service, caller, held, info)
         fates = masked_fates(view.fates, mask.hidden, MASK).fates
@@ -226,34 +251,43 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
                 if name not in mask.hidden
             },
             "missed": len(misses),
+            "explained": _explained(service, info, view.result.test_set, misses[:MISSES]),
             "masking": mask,
         }
 
     return page(request, "ui/run_stages.html", block="part", **await service.work(work))
 
 
-def _charts(found: QueryScores, target: str) -> list[tuple[str, Markup]]:
-    return [
-        (
-            str(measure),
-            heat_bars(
-                [
-                    Bar(
-                        kind.replace("_", " "),
-                        part[measure],
-                        f"n = {len(part.queries)}",
-                        f"{target}?{urlencode({'type': kind})}#queries",
-                    )
-                    for kind, part in found.by_type.items()
-                ]
-            ),
+def _explained(
+    service: Service, info: RunInfo, test_set: TestSet, misses: Sequence[Fate]
+) -> dict[tuple[str, str], str]:
+    """The search that says why a document is missing, under the run's configuration."""
+    usual = service.workspace.settings.search
+    return {
+        (one.query_id, one.id): search_link(
+            info, usual, test_set.by_id[one.query_id].query_text, one.id
         )
-        for measure in found.scores.measures[:3]
+        for one in misses
+        if one.query_id in test_set.by_id
+    }
+
+
+def _by_type(found: QueryScores, target: str) -> list[TypeRow]:
+    return [
+        TypeRow(
+            kind.replace("_", " "),
+            f"{target}?{urlencode({'type': kind})}#queries",
+            len(part.queries),
+            [part[measure] for measure in found.headlines],
+        )
+        for kind, part in found.by_type.items()
     ]
 
 
 def _distribution(found: QueryScores, target: str) -> Markup:
     """How many queries have which value of the first measure."""
+    if found.primary is None:
+        return Markup()
     counts = [0] * BINS
     for value in found.values.values():
         if value is not None:
@@ -267,7 +301,8 @@ def _distribution(found: QueryScores, target: str) -> Markup:
             )
             for bin_, count in enumerate(counts)
         ],
-        name=f"queries by {found.primary}",
+        x_label=f"{found.primary} of a query, from",
+        y_label="queries",
     )
 
 
@@ -282,14 +317,6 @@ def _share(text: str | None, otherwise: float) -> float:
         return float(text or otherwise)
     except ValueError:
         return otherwise
-
-
-def _searched(service: Service, info: RunInfo) -> list[tuple[str, str]]:
-    """The configuration of a run as the search page has it, as far as it differs from today's."""
-    if not info.ours:
-        return []
-    usual = service.workspace.settings.search
-    return configuration_pairs(options_from(info.config, usual), usual)
 
 
 def _resuming(info: RunInfo) -> list[Command]:

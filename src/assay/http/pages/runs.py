@@ -40,6 +40,8 @@ router = new_router()
 NAMES = {measure.key: str(measure) for measure in runs.headline_measures()}
 HEADLINES = tuple(NAMES)
 TREND = 100
+TREND_WIDTHS = 960, 400
+"""Of the chart on a large screen and on a phone."""
 SMALL_N = 25
 """With fewer queries a mean says little; such runs get a badge."""
 MOST_DIFFERENCES = 5
@@ -233,11 +235,13 @@ def _listed(service: Service, chosen: RunFilters, number: int, *, admin: bool) -
     suites = workspace.runs.suites()
     suite = chosen.suite or (found.runs[0].suite if found.runs else "")
     past = runs.history(workspace, suite, limit=TREND) if suite else None
-    differing = differing_settings(found.runs)
+    every = differing_settings(found.runs)
+    differing = every[:MOST_DIFFERENCES]
     known = {**NAMES, **_measures(found.runs)}
     return {
         "rows": _rows(found.runs, chosen.columns, differing),
         "differing": differing,
+        "undrawn": every[MOST_DIFFERENCES:],
         "known": known,
         "names": {key: known.get(key, key) for key in chosen.columns},
         "total": found.total,
@@ -248,7 +252,7 @@ def _listed(service: Service, chosen: RunFilters, number: int, *, admin: bool) -
         "listing": listing("/runs", chosen.params(), number, found.total),
         "baseline": baseline_run(service),
         "deleted": runs.deleted(workspace) if admin else (),
-        **_trend(past, chosen, known.get(chosen.measure, chosen.measure)),
+        **_trend(past, suite, chosen, known.get(chosen.measure, chosen.measure)),
     }
 
 
@@ -320,8 +324,7 @@ def differing_settings(infos: Sequence[RunInfo]) -> list[str]:
         return []
     names = dict.fromkeys(name for info in ours for name in info.config if name not in NO_SETTING)
     seen = {name: {setting(info, name) for info in ours} for name in names}
-    found = [name for name, texts in seen.items() if len(texts) > 1]
-    return found[:MOST_DIFFERENCES]
+    return [name for name, texts in seen.items() if len(texts) > 1]
 
 
 def setting(info: RunInfo, name: str) -> str:
@@ -360,11 +363,13 @@ def _middle(infos: Sequence[RunInfo]) -> float | None:
     return found[len(found) // 2] if len(found) > 2 else None
 
 
-def _trend(past: History | None, chosen: RunFilters, name: str) -> dict[str, Any]:
-    """The chart of the newest series, and what it leaves out, in words."""
-    series = past.series[0] if past is not None and past.series else None
-    if past is None or series is None or len(series.runs) < 2:
-        return {"trend": None, "series": series, "left_out": ()}
+def _trend(past: History | None, suite: str, chosen: RunFilters, name: str) -> dict[str, Any]:
+    """The chart of the newest series that has two runs, and what it leaves out, in words."""
+    everything = past.series if past is not None else ()
+    series = next((one for one in everything if len(one.runs) > 1), None)
+    if past is None or series is None:
+        said = f"A trend needs two complete runs of {suite} that can be compared." if suite else ""
+        return {"trend": None, "no_trend": said, "series": None, "left_out": ()}
     beside = [
         info
         for info in past.runs
@@ -373,14 +378,25 @@ def _trend(past: History | None, chosen: RunFilters, name: str) -> dict[str, Any
         == (series.part, series.engine, series.version)
     ]
     shown = sorted([*series.runs, *beside], key=lambda info: (info.created_at, info.run_id))
+    points = _points(shown, past, chosen.measure)
+    if all(point.value is None for point in points):
+        said = f"No trend of {name}: it is undefined in every run of {suite}."
+        return {"trend": None, "no_trend": said, "series": None, "left_out": ()}
     others = len(past.runs) - len(shown)
     left_out = list(past.left_out)
     if others:
         left_out.append(f"{counted(others, 'run', 'is')} of other queries, parts or engines")
-    chart = trend(
-        _points(shown, past, chosen.measure), name=name, threshold=_threshold(chosen.threshold)
+    wide, narrow = (
+        trend(points, name=name, threshold=_threshold(chosen.threshold), width=width)
+        for width in TREND_WIDTHS
     )
-    return {"trend": chart, "series": series, "left_out": left_out}
+    return {
+        "trend": wide,
+        "trend_narrow": narrow,
+        "no_trend": "",
+        "series": series,
+        "left_out": left_out,
+    }
 
 
 def _points(shown: Sequence[RunInfo], past: History, measure: str) -> list[TrendPoint]:

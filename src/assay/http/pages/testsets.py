@@ -167,8 +167,9 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         "listing": listing(f"/testsets/{name}", list(chosen.items()), number, len(rows)),
         "strata": strata(found),
         "chart": histogram(
-            [HistogramBar(f"grade {grade}", grades[grade]) for grade in sorted(grades)],
-            name="judgments by grade",
+            [HistogramBar(str(grade), grades[grade]) for grade in sorted(grades)],
+            x_label="grade",
+            y_label="judgments",
         ),
         "judgments": sum(grades.values()),
         "expects": Counter(query.expect.value for query in found.queries),

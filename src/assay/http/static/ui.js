@@ -47,6 +47,32 @@ document.addEventListener("click", (event) => {
 });
 showTheme();
 
+// Moments are written in UTC and shown in the reader's time zone
+function showMoments(root) {
+  for (const one of $$("time[datetime]:not([title])", root)) {
+    const when = new Date(one.dateTime);
+    if (isNaN(when)) continue;
+    const two = (number) => String(number).padStart(2, "0");
+    one.title = one.textContent;
+    one.textContent = `${when.getFullYear()}-${two(when.getMonth() + 1)}-${two(when.getDate())} ${two(when.getHours())}:${two(when.getMinutes())}`;
+  }
+}
+showMoments(document);
+document.addEventListener("htmx:load", (event) => showMoments(event.detail.elt.parentNode || document));
+
+// On a narrow screen one of two panes is shown; which one outlives what htmx swaps
+function showPane(name) {
+  if (!$("[data-pane-tab]")) return;
+  document.documentElement.dataset.pane = name;
+  for (const one of $$("[data-pane-tab]")) one.setAttribute("aria-pressed", String(one.dataset.paneTab === name));
+}
+showPane("A");
+document.addEventListener("htmx:load", () => showPane(document.documentElement.dataset.pane || "A"));
+document.addEventListener("click", (event) => {
+  const tab = event.target.closest("[data-pane-tab]");
+  if (tab) showPane(tab.dataset.paneTab);
+});
+
 // Dialogs
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-open]");

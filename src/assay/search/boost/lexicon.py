@@ -8,7 +8,7 @@ base and sections or hints. General words, which name no subject (``search/subje
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -22,11 +22,12 @@ from assay.errors import FormatError
 from assay.model.names import words
 from assay.model.sections import INTENTS, LABELS
 from assay.search.boost.compound import Joints
-from assay.search.boost.words import STAR, Phrases
+from assay.search.boost.words import COUNTS, STAR, Phrases
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
 _KEYS = ("base", "sections", "hints", "phrases")
 BAR = "|"
+LONG = 8  # letters of a word that is known in spite of one mistake
 MOST_ALTERNATIVES = 300  # phrases of a line
 _RESERVED = ("tabular", "none")
 
@@ -52,6 +53,7 @@ class Lexicon:
     phrases: Phrases
     intents: Mapping[str, Intent]
     general: frozenset[str] = frozenset()
+    asking: frozenset[str] = frozenset()  # long words that state an intent, as they are written
 
     def intent_words(self, query: str, text: tuple[str, ...]) -> set[int]:
         """The positions of the words of a query that state an intent; ``text`` are its words."""
@@ -100,6 +102,18 @@ def load_lexicon(own: Path | None = None) -> Lexicon:
     return reader.lexicon()
 
 
+def _long_words(spoken: Iterable[tuple[str, str, float]]) -> frozenset[str]:
+    """The words of phrases that count, in the plural as well, which one mistake cannot confuse."""
+    single = {
+        word
+        for _, phrase, confidence in spoken
+        if confidence >= COUNTS
+        for word in phrase.lower().split()
+        if word.isalpha() and len(word) >= LONG
+    }
+    return frozenset((*single, *(f"{word}s" for word in single)))
+
+
 class _Reader:
     """Merges files."""
 
@@ -139,7 +153,9 @@ class _Reader:
             for phrase, confidence in draft.phrases.items()
         ]
         tables = [("", phrase, confidence) for phrase, confidence in self._tables.items()]
-        return Lexicon(Phrases(tables), Phrases(spoken), intents, frozenset(self._general))
+        return Lexicon(
+            Phrases(tables), Phrases(spoken), intents, frozenset(self._general), _long_words(spoken)
+        )
 
     def _intent(self, name: ScalarNode, body: Node) -> None:
         if name.text in _RESERVED or not name.text.isidentifier():

@@ -103,3 +103,9 @@ def test_the_fields_there_are_stand_in_the_refusal(client: TestClient) -> None:
     answer = client.get("/v1/search", params={"q": "headache", "filter": "colour=red"})
     assert "phase" in answer.text
     assert "year" in answer.text
+
+
+def test_nothing_about_a_query_is_said_once_and_has_no_next_page(reading: TestClient) -> None:
+    text = reading.get("/search?q=headache+tofacitinib+dose").text
+    assert text.lower().count("nothing here is about") == 1
+    assert 'class="pager"' not in text

@@ -91,7 +91,7 @@ def test_an_answer_says_whose_weights_they_are(here: Workspace) -> None:
     metadata = found.fusion_metadata
     assert metadata["weights"] == {"bm25": 0.75, "splade": 0.75, "dense": 1.5}
     assert metadata["weights_of_model"] == here.settings.dense_model
-    assert "bm25=0.75 splade=0.75 dense=1.50 as suits" in headline(found)
+    assert "bm25=0.75 splade=0.75 dense=1.50 (tuned for" in headline(found)
     hit = found.results[0]
     for name, rank in hit.ranks.items():
         if rank is not None:
@@ -99,7 +99,7 @@ def test_an_answer_says_whose_weights_they_are(here: Workspace) -> None:
     plain = here.search("aspirin", weights=EQUAL, floor=False)
     assert plain.fusion_metadata["weights"] == EQUAL
     assert "weights_of_model" not in plain.fusion_metadata
-    assert "as suits" not in headline(plain)
+    assert "tuned for" not in headline(plain)
 
 
 def test_a_run_keeps_the_weights_that_it_had(here: Workspace) -> None:

@@ -1,0 +1,1 @@
+"""Everything that can happen to a service, at once."""
