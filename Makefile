@@ -111,6 +111,10 @@ attack: setup ## attack a service with a key that may only read; HOME_FOLDER nam
 load: setup ## hold the HTTP service to its promises at four times the load it can bear
 	@$(PY) -m tests.load
 
+.PHONY: browser
+browser: setup ## try the pages in chromium, and leave pictures in tests/browser/pictures
+	@$(PYTEST) -n 0 tests/browser
+
 schema: setup ## try many requests on every route of the HTTP service
 	@ASSAY_SCHEMA_EXAMPLES=150 ASSAY_RANDOM_REQUESTS=10000 $(PY) -m pytest \
 		tests/unit/http/test_schema.py tests/unit/http/test_metrics.py
