@@ -72,9 +72,12 @@ crash: setup ## kill writers (KILLS=50 in each mode), cut the power, damage ever
 	@$(PY) -m tests.crash.harness --mode ingest --kills $(KILLS)
 	@$(PY) -m tests.crash.harness --mode compact --kills $(KILLS)
 	@$(PY) -m tests.crash.harness --mode save --kills $(KILLS)
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || exit 0; \
+	for mode in ingest save; do $(PY) -m tests.crash.harness --postgres --mode $$mode --kills $(KILLS) || exit 1; done
 	@$(PY) -m tests.crash.evaluation --kills $(KILLS)
 	@$(PY) -m tests.crash.annotation --kills $(KILLS)
 	@$(PY) -m tests.crash.power --crashes 500
+	@$(PY) -m tests.crash.power --crashes 500 --lies 0.4
 	@ASSAY_EVERY_FILE=1 ASSAY_STATE_EXAMPLES=100 $(PY) -m pytest tests/faults
 
 MINUTES ?= 60

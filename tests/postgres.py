@@ -11,9 +11,11 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from signal import SIGKILL
 
 import pytest
 
@@ -24,6 +26,13 @@ SECONDS = 60
 @contextmanager
 def server() -> Iterator[str]:
     """The URL of an empty database on a server of our own; skips where there is none."""
+    with crashing_server() as (url, _):
+        yield url
+
+
+@contextmanager
+def crashing_server() -> Iterator[tuple[str, Callable[[], None]]]:
+    """The same, and a function that kills the server at once and starts it again."""
     programs = _programs()
     if programs is None:
         pytest.skip("no PostgreSQL server here: apt-get install postgresql")
@@ -38,8 +47,17 @@ def server() -> Iterator[str]:
         log = str(folder / "log")
         start = [str(programs / "pg_ctl"), "-D", data, "-o", options, "-l", log, "-w", "start"]
         _call(user, start)
+
+        def crash() -> None:
+            os.kill(int((folder / "data" / "postmaster.pid").read_text().split()[0]), SIGKILL)
+            for _ in range(600):  # its children have to go first
+                with suppress(subprocess.CalledProcessError):
+                    _call(user, start)
+                    return
+                time.sleep(0.1)
+
         try:
-            yield f"postgresql://assay@/postgres?host={folder}"
+            yield f"postgresql://assay@/postgres?host={folder}", crash
         finally:
             _call(user, [str(programs / "pg_ctl"), "-D", data, "-m", "immediate", "stop"])
     finally:

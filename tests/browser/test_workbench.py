@@ -114,10 +114,9 @@ def test_a_slider_leaves_one_page_to_go_back_to(look: Look) -> None:
     seen.go("/runs")
     seen.go("/search?q=headache")
     page.locator("input[name=rrf_k]").focus()
-    for _ in range(3):
+    for k in (61, 62, 63):
         page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(300)
-    page.wait_for_url("**rrf_k=63**")
+        page.wait_for_url(f"**rrf_k={k}**")
     page.go_back()
     page.wait_for_url("**/runs")
 
@@ -159,6 +158,17 @@ def test_panes_are_tabs_on_a_phone(look: Look) -> None:
     assert page.locator("ol.rank-list:visible").count() == 1
     page.locator("[data-pane-tab=B]").click()
     assert page.locator("ol.rank-list[data-pane-of=B]").is_visible()
+
+
+def test_a_phone_shows_the_whole_trend(look: Look) -> None:
+    seen = look(390)
+    seen.go("/runs?suite=small")
+    chart = seen.page.locator("figure svg.chart:visible")
+    assert chart.count() == 1
+    box = chart.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
 
 
 def test_moments_are_in_the_time_zone_of_the_reader(look: Look) -> None:

@@ -97,7 +97,8 @@ class Chaos:
         clock = {}
         if self._clock is not None:
             clock = {"LD_PRELOAD": str(self._clock), "ASSAY_TEST_CLOCK": str(self._offset)}
-        until = time.monotonic() + PATIENCE_S
+        began = time.monotonic()
+        until = began + PATIENCE_S
         while True:  # a disk that is full, or a writer that was killed, may hold it up a little
             try:
                 service = ServiceProcess(self.home, ASSAY_LOG_LEVEL="error", **clock)
@@ -109,6 +110,7 @@ class Chaos:
                 assert service.process.stderr is not None
                 drain = service.process.stderr.read
                 threading.Thread(target=drain, daemon=True).start()  # nobody reads the log
+                self.longest_pause = max(4.0, time.monotonic() - began)
                 return service
 
     # What happens
@@ -212,7 +214,8 @@ def chaos(seconds: float, seed: int, folder: Path, *, full: bool, clock: Path | 
         thread.start()
     try:
         while time.monotonic() < began + seconds:
-            time.sleep(world.rng.uniform(0.5, 4))
+            # where a start takes long, the service is given as long to do something
+            time.sleep(world.rng.uniform(0.5, world.longest_pause))
             event = world.rng.choice(events)
             event()
             figures.events[event.__name__] += 1

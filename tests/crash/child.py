@@ -2,7 +2,8 @@
 
 Called as ``python -m tests.crash.child HOME MODE``. The mode ``ingest`` puts documents and updates
 the index; ``compact`` writes the index anew again and again, with a few changes in between so that
-there is something to compact; ``save`` enters whole runs.
+there is something to compact; ``save`` enters whole runs. A third argument is the address of a
+PostgreSQL database that is written to instead of the file.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def document(number: int) -> tuple[Document, tuple[Chunk, ...]]:
     return Document(name, text), (Chunk(f"{name}:chunk_0", name, text, spans=((0, len(text)),)),)
 
 
-def save(home: Path) -> None:
-    runs = SqlRunStore(home / "assay.db")
+def save(database: Path | str) -> None:
+    runs = SqlRunStore(database)
     start = runs.runs().total
     for number in range(start, start + 10_000):
         name = f"r{number}"
@@ -37,9 +38,10 @@ def save(home: Path) -> None:
 
 def main() -> None:
     home, mode = Path(sys.argv[1]), sys.argv[2]
+    database = sys.argv[3] if len(sys.argv) > 3 else home / "assay.db"
     if mode == "save":
-        save(home)
-    store = CorpusStore(home / "assay.db")
+        save(database)
+    store = CorpusStore(database)
     start = store.counts()["documents"]
     for number in range(start, start + 10_000):
         store.put([document(number)])

@@ -47,7 +47,7 @@ def drawn(columns: int, rows: int, resamples: int) -> float:
 
 def counted(measures: Measures) -> int:
     """How many measures these are."""
-    return len(parse_measures(as_text(measures)))
+    return len(parse_measures(as_text(measures))) if measures else 0
 
 
 def scored(

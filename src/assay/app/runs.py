@@ -485,6 +485,11 @@ class QueryScores:
         """The measure by which queries are ordered."""
         return self.scores.measures[0] if self.scores else None
 
+    @property
+    def headlines(self) -> tuple[Measure, ...]:
+        """The measures that are broken down by type."""
+        return tuple(self.scores.measures[:3]) if self.scores else ()
+
 
 def query_scores(assay: Assay, run: str) -> QueryScores:
     """Every query of a run, scored."""

@@ -46,7 +46,7 @@ from assay.evidence.gather import (
     own_drugs,
     was_given,
 )
-from assay.evidence.terms import ORGANS, Term, names_nothing
+from assay.evidence.terms import ORGANS, Term, is_eponym, names_nothing
 from assay.evidence.together import (
     NO_INDEX,
     SHORT,
@@ -266,8 +266,8 @@ def _below(sure: float) -> float:
 def _lacking(query: str, content: Content, sure: float) -> tuple[str, ...]:
     """The words that no document has and without which nothing is about the query.
 
-    A name that was probably misspelt always is one: the neighbours of a drug are other drugs, and a
-    capital within a query marks a name. So is the only word that says what the query is about.
+    A name that was probably misspelt always is one: the neighbours of a drug are other drugs, and
+    diseases are called by names of people. So is the only word that says what the query is about.
     Beside others, the name of a disease is in a short query, and every word is where little speaks
     for what was found.
     """
@@ -281,7 +281,7 @@ def _lacking(query: str, content: Content, sure: float) -> tuple[str, ...]:
     misspelt = [
         word
         for word, other in unknown.items()
-        if other and (is_drug(other) or (word[0].isupper() and not query.startswith(word)))
+        if other and (is_drug(other) or is_eponym(word, query))
     ]
     if misspelt:
         return tuple(misspelt)

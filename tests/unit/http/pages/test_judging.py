@@ -102,6 +102,17 @@ def test_results_lead_to_documents_and_to_the_next_page(pages: TestClient) -> No
     assert 'aria-label="rank 2"' in second
 
 
+def test_a_very_long_list_is_titles(pages: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("hits", "search"):
+        monkeypatch.setattr(f"assay.http.pages.{module}.MOST_EXPLAINED", 1)
+    text = pages.get("/search?q=headache&k=100&rrf_k=7").text
+    assert "More than 1 results are listed by title" in text
+    assert 'href="/search?k=50&amp;q=headache&amp;rrf_k=7"' in text
+    assert text.count('<span class="rank">') == 2
+    assert "eases headache" not in text
+    assert '<fieldset class="grades"' not in text
+
+
 def test_a_held_out_question_shows_no_grades(pages: TestClient) -> None:
     held = {**TEST_SET, "held_out": {"seed": 1, "query_ids": ["q1"]}}
     pages.post("/v1/testsets", json=held)

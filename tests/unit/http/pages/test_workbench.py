@@ -206,11 +206,13 @@ def test_the_bars_of_a_run_open_their_queries(reading: TestClient) -> None:
     assert '<details class="entry query"' in reading.get(bar[1].replace("&amp;", "&")).text
 
 
-def test_the_palette_finds_pages_runs_and_sets(reading: TestClient) -> None:
+def test_the_palette_finds_pages_runs_sets_and_documents(reading: TestClient) -> None:
     assert "HTTP reference" in reading.get("/ui/palette").text
     found = reading.get("/ui/palette?q=run_").text
     assert 'href="/runs/run_a"' in found
     assert 'href="/testsets/test_set_v1"' in reading.get("/ui/palette?q=test_set").text
+    assert 'href="/documents/d2"' in reading.get("/ui/palette?q=migr").text
+    assert 'href="/annotate/new"' in reading.get("/ui/palette?q=new+round").text
 
 
 @pytest.fixture
