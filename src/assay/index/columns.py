@@ -28,6 +28,7 @@ KEYS = "keys.npy"
 TEXTS = "texts"  # chunk ids, then the values of each field
 HINT = "intent_hint"  # not used by filters, but by boosts
 NAMES = "names"  # of the document; the same
+FEW_VALUES = 1_000
 LABELS = ("section_label", HINT, "is_table", NAMES)
 
 
@@ -74,6 +75,11 @@ class Columns:
             self.chunk_ids = content["chunk_ids"]
             self._values = content["dictionaries"]
         self._at = {name: at for at, name in enumerate(self._values)}
+        # most fields have few values: as objects, they are looked up faster
+        self._read = {
+            name: [*values] if len(values) <= FEW_VALUES else values
+            for name, values in self._values.items()
+        }
         self._kinds: dict[tuple[int, ...], ChunkLabels] = {}
         self._labels: dict[int, ChunkLabels] = {}  # by row, once they were asked for
 
@@ -120,7 +126,7 @@ class Columns:
         return self._values.get("section_label", ())
 
     def _value(self, name: str, code: int) -> str:
-        return self._values[name][code]
+        return self._read[name][code]
 
 
 def _place_of(value: str, values: Sequence[str]) -> int | None:

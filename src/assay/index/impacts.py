@@ -123,7 +123,7 @@ class Block(NamedTuple):
     rare_rows: NDArray[np.uint16]
     rare_codes: NDArray[np.uint16]
 
-    def postings(self, term: int) -> tuple[NDArray[Any], NDArray[np.uint16]]:
+    def postings(self, term: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """The rows of a term, ascending, and the numbers of their weights."""
         (start, end), (rare, rare_end) = self.starts[:, term : term + 2].tolist()
         if start == end:

@@ -53,10 +53,11 @@ class Texts(Sequence[str]):
         if isinstance(at, slice):
             start, stop, _ = at.indices(len(self))
             return Texts(self._data, self._ends[start : max(start, stop) + 1])
-        if not -len(self) <= at < len(self):
+        last = len(self._ends) - 1
+        place = at + last if at < 0 else at
+        if not 0 <= place < last:
             raise IndexError(at)
-        place = at % len(self)
-        start, end = self._ends[place], self._ends[place + 1]
+        start, end = self._ends[place : place + 2].tolist()
         return self._data[start:end].tobytes().decode(errors=_ERRORS)
 
     def place_of(self, text: str) -> int | None:
