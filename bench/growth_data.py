@@ -8,7 +8,7 @@ number alone: any part of the corpus can be made again, in any process, in any o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -48,13 +48,11 @@ class Corpus:
 
     @cached_property
     def _word_chances(self) -> NDArray[np.float64]:
-        found = np.cumsum(1 / (np.arange(WORDS) + 8.0))
-        return found / found[-1]
+        return _shares(1 / (np.arange(WORDS) + 8.0))
 
     @cached_property
     def _topic_chances(self) -> NDArray[np.float64]:
-        found = np.cumsum(np.arange(1.0, TOPICS + 1) ** -0.5)
-        return found / found[-1]
+        return _shares(np.arange(1.0, TOPICS + 1) ** -0.5)
 
     @cached_property
     def _draws(self) -> NDArray[np.float64]:
@@ -180,7 +178,7 @@ class Asked:
 
     dimension, vocabulary = DIMENSION, VOCABULARY
 
-    def __init__(self, model_id: str, questions: Sequence[str], vectors: Sequence[Any]) -> None:
+    def __init__(self, model_id: str, questions: Sequence[str], vectors: Iterable[Any]) -> None:
         self.model_id = model_id
         self._vectors = dict(zip(questions, vectors, strict=True))
 
@@ -188,6 +186,11 @@ class Asked:
         """The vectors of questions."""
         found = [self._vectors[text] for text in texts]
         return np.stack(found) if self.model_id == DENSE_MODEL else found
+
+
+def _shares(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.cumsum(chances) / chances.sum()
+    return found
 
 
 def _number(text: str) -> int:

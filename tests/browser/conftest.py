@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,10 +76,16 @@ def site(site_home: Path) -> Iterator[str]:
     config = configure({"home": home, **SETTINGS}, environ={}, folder=home)
     with Workspace(config) as workspace:
         _fill(workspace, home)
-    service = Service(config, service_log(io.StringIO()))
+    with serving(Service(config, service_log(io.StringIO())), _runs) as root:
+        yield root
+
+
+@contextmanager
+def serving(service: Service, prepare: Callable[[TestClient], None]) -> Iterator[str]:
+    """The address of a service on a port of its own."""
     app = create_app(service)
     with TestClient(app, base_url="http://localhost", client=("127.0.0.1", 50_000)) as client:
-        _runs(client)
+        prepare(client)
         listener = socket.create_server(("127.0.0.1", 0))
         quiet = uvicorn.Config(app, log_config=None, lifespan="off", access_log=False, ws="none")
         server = uvicorn.Server(quiet)
@@ -154,11 +161,21 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def look(browser: Browser, site: str) -> Iterator[Callable[..., Looked]]:
     """Open a window of some width and theme; afterwards nothing may have been complained about."""
+    with looking(browser, site) as make:
+        yield make
+
+
+@contextmanager
+def looking(browser: Browser, site: str) -> Iterator[Callable[..., Looked]]:
+    """Windows in front of a service; each has its own cookies."""
     opened: list[tuple[Any, Looked]] = []
 
-    def make(width: int = 1280, theme: Any = "light") -> Looked:
+    def make(width: int = 1280, theme: Any = "light", zone: str = "UTC") -> Looked:
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+            viewport={"width": width, "height": 900},
+            color_scheme=theme,
+            reduced_motion="reduce",
+            timezone_id=zone,
         )
         page = context.new_page()
         page.set_default_timeout(20_000)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -93,6 +95,89 @@ def test_the_palette_goes_anywhere_by_keys(look: Look) -> None:
     page.locator("#palette-list a").first.wait_for()
     page.keyboard.press("Escape")
     assert page.locator("dialog#palette[open]").count() == 0
+
+
+def test_a_double_click_starts_one_evaluation(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/evaluate?rrf_k=23&set=tiny")
+    page.fill("input[name=name]", "clicked twice")
+    page.get_by_role("button", name="Run", exact=True).dblclick()
+    page.get_by_role("link", name="Open the run").wait_for()
+    seen.go("/jobs")
+    assert page.locator("tbody tr", has_text="clicked twice").count() == 1
+
+
+def test_a_slider_leaves_one_page_to_go_back_to(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/runs")
+    seen.go("/search?q=headache")
+    page.locator("input[name=rrf_k]").focus()
+    for k in (61, 62, 63):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_url(f"**rrf_k={k}**")
+    page.go_back()
+    page.wait_for_url("**/runs")
+
+
+def test_runs_beside_each_other_are_a_table_or_cards(look: Look) -> None:
+    path = "/compare/several?run=run_a&run=run_b"
+    seen = look()
+    seen.go(path)
+    head, row = (seen.page.locator(f"table.several {one} th").nth(1) for one in ("thead", "tbody"))
+    heads, rows = head.bounding_box(), seen.page.locator("tbody td").first.bounding_box()
+    assert heads is not None
+    assert rows is not None
+    assert abs(heads["x"] - rows["x"]) < 2  # a column stands under its head
+    assert row.is_visible()
+    narrow = look(390)
+    narrow.go(path)
+    for cell in narrow.page.locator("table.several td").all():
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390
+
+
+def test_panes_are_tabs_on_a_phone(look: Look) -> None:
+    seen = look(390)
+    page = seen.page
+    seen.go("/search?q=headache&two=on&b_rrf_k=5")
+    assert page.locator("section.answers:visible").count() == 1
+    page.get_by_role("button", name="B", exact=True).click()
+    assert (
+        page.locator("section.answers:visible").get_attribute("aria-label") == "Results of pane B"
+    )
+    page.locator("details.knobs summary").click()
+    page.locator("input[name=b_rrf_k]").fill("9")
+    page.wait_for_url("**b_rrf_k=9**")  # swapped anew, and still pane B
+    assert (
+        page.locator("section.answers:visible").get_attribute("aria-label") == "Results of pane B"
+    )
+    seen.go("/compare/query?a=run_a&b=run_b&query=q1")
+    assert page.locator("ol.rank-list:visible").count() == 1
+    page.locator("[data-pane-tab=B]").click()
+    assert page.locator("ol.rank-list[data-pane-of=B]").is_visible()
+
+
+def test_a_phone_shows_the_whole_trend(look: Look) -> None:
+    seen = look(390)
+    seen.go("/runs?suite=small")
+    chart = seen.page.locator("figure svg.chart:visible")
+    assert chart.count() == 1
+    box = chart.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+
+
+def test_moments_are_in_the_time_zone_of_the_reader(look: Look) -> None:
+    seen = look(zone="Asia/Tokyo")
+    seen.go("/runs")
+    shown = seen.page.locator("table.runs time").first
+    there = datetime.fromisoformat(shown.get_attribute("datetime") or "")
+    assert shown.inner_text() == there.astimezone(ZoneInfo("Asia/Tokyo")).strftime("%Y-%m-%d %H:%M")
+    assert (shown.get_attribute("title") or "").endswith("UTC")
 
 
 def test_a_dot_of_the_chart_opens_its_query(look: Look) -> None:

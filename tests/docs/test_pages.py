@@ -85,7 +85,7 @@ def test_examples_run(page: str, folder: Path) -> None:
 
 
 ELSEWHERE = {
-    "a model": r"--rerank\b|eval tune|models pull|--per-component|^optimum",
+    "a model": r"--rerank\b|eval tune|models pull|--per-component|^optimum|assay encode|--vectors",
     "a public collection": r"scifact/|irds:|topics\.xml",
     "a service, or it is one": r"^assay (serve|mcp)|--server|--(retriever|answerer) http|--publish",
     "two people who judge": r"testset (sample|pool|agreement|adjudicate|refresh)|ward_v2|annotate",

@@ -291,6 +291,8 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
         met |= _OF_AGES | {str(asked.age)}
     for fact in asked.facts if rows else ():
         met |= fact.words
+    for words, _ in asked.others:  # which a sentence has by another name
+        met |= words if any(words <= row.held for row in rows) else frozenset[str]()
     if rows and asked.is_dose:  # each is for the people in question, whatever it calls them
         rest = without_groups(asked.question)
         met |= frozenset(analyse(asked.question).terms).difference(analyse(rest).terms)
@@ -381,7 +383,7 @@ def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     """
     heading = _heading(one, chunk)
     for_all = groups_in(f"{asked.question} {chunk.title} {one.text} {one.columns}")
-    if (groups_in(heading) | people_in(one.paragraph)) - for_all:
+    if (groups_in(heading) | people_in(one.paragraph)) - for_all - asked.people:
         return True
     until = one.paragraph.partition(one.text)[0]  # what a paragraph says later is of later doses
     if is_of_animals(f"{heading} {until} {one.text}") and not is_of_animals(

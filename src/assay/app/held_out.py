@@ -209,6 +209,7 @@ def masked_comparison(report: CompareReport, hidden: Collection[str]) -> Compare
             for row in report.per_query
         ),
         claims=tuple(one for one in report.claims if one.query_id not in hidden),
+        answers=tuple(one for one in report.answers if one.query_id not in hidden),
     )
 
 

@@ -46,7 +46,11 @@ def renamed(documents: Any, fields: Fields) -> Iterator[dict[str, Any]]:
     wanted = {name: tuple(one.strip().lower() for one in others) for name, others in wanted.items()}
     _check_fields(wanted, columns, "the data frame")
     for number, row in enumerate(_frame_rows(columns), 1):
-        _check_fields({"doc_id": wanted.get("doc_id", ())}, row, f"row {number}")
+        for name in wanted.get("doc_id", ()):
+            if name not in row:  # a missing value has no cell
+                raise UsageError(
+                    f"row {number} has no value in {name!r:.60}", hint="every row needs an id"
+                )
         yield _renamed(row, wanted, number)
 
 

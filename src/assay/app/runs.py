@@ -180,6 +180,19 @@ def with_figures(assay: Assay, info: RunInfo) -> RunInfo:
     return replace(info, aggregate=stored_aggregate(info, result))
 
 
+def live_figures(assay: Assay, info: RunInfo) -> Mapping[str, float | None]:
+    """The headline measures over the queries that were asked so far, by key.
+
+    The figures of an incomplete run count every other query as zero; these show where it is going.
+    """
+    stored = assay.stored_run(info.run_id)
+    asked = [one for one in stored.queries if one.judged and one.query_id in stored.by_query]
+    if not asked:
+        return {}
+    scores = score_run(stored, HISTORY_MEASURES, queries=asked)
+    return {measure.key: scores[measure] for measure in scores.measures}
+
+
 def search_changes(info: RunInfo, usual: SearchOptions) -> dict[str, str | list[str]]:
     """How the search of a run differs from the usual one, as people write options.
 
@@ -471,6 +484,11 @@ class QueryScores:
     def primary(self) -> Measure | None:
         """The measure by which queries are ordered."""
         return self.scores.measures[0] if self.scores else None
+
+    @property
+    def headlines(self) -> tuple[Measure, ...]:
+        """The measures that are broken down by type."""
+        return tuple(self.scores.measures[:3]) if self.scores else ()
 
 
 def query_scores(assay: Assay, run: str) -> QueryScores:

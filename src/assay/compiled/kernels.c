@@ -31,6 +31,9 @@
 #define AHEAD 16       /* rows that are fetched before they are needed */
 #define FRESH 256      /* rows that a walk looks at in one step */
 #define SPARSE 4       /* fewer neighbours than one in so many pass a filter: look at theirs */
+#define GAP_BITS 7     /* of the distance between rows in a posting; the others number a weight */
+#define FARTHEST ((1 << GAP_BITS) - 1)
+#define MOST_WEIGHTS 511
 #define MOST_DIGITS 9  /* of a grade */
 #define EACH UINT64_C(0x0101010101010101)
 
@@ -754,16 +757,16 @@ int64_t assay_walk(const int8_t *codes, int64_t rows, int64_t width, const int16
     return size;
 }
 
-/* The weighted terms of a block of rows. A frequent term has pairs of bytes: how far its row is from
-   the one before (the first counts from -1), and the number of its weight. Weight 0 adds nothing
-   and stands where a row is more than 255 away. A rare term has rows of two bytes, and numbers. */
+/* The weighted terms of a block of rows. A frequent term has pairs in two bytes: how far its row is
+   from the one before (the first counts from -1) in the lowest bits, and above them the number of
+   its weight. Weight 0 adds nothing and stands where a row is further away than these bits can
+   say. A rare term has rows of two bytes, and numbers. */
 typedef struct {
     const uint32_t *starts, *rare_starts;
     int64_t columns;
-    const uint8_t *pairs;
+    const uint16_t *pairs;
     int64_t pairs_size;
-    const uint16_t *rare_rows;
-    const uint8_t *rare_codes;
+    const uint16_t *rare_rows, *rare_codes;
     int64_t rare_size, size;
 } Impacts;
 
@@ -780,12 +783,13 @@ static int add_impacts(const Impacts *block, const float *values, const int32_t 
         if (end > block->pairs_size || rare_end > block->rare_size) return 1;
         uint32_t row = UINT32_MAX;
         for (int64_t place = block->starts[term]; place < end; place++) {
-            row += block->pairs[2 * place];
+            uint32_t pair = block->pairs[place];
+            row += pair & FARTHEST;
             if (row >= size) return 1;
-            scores[row] += values[block->pairs[2 * place + 1]] * factor;
+            scores[row] += values[pair >> GAP_BITS] * factor;
         }
         for (int64_t place = block->rare_starts[term]; place < rare_end; place++) {
-            if (block->rare_rows[place] >= size) return 1;
+            if (block->rare_rows[place] >= size || block->rare_codes[place] > MOST_WEIGHTS) return 1;
             scores[block->rare_rows[place]] += values[block->rare_codes[place]] * factor;
         }
     }

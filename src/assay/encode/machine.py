@@ -4,8 +4,8 @@ Processors with exact 8-bit products (VNNI) run the 8-bit weights as they are. O
 such products carefully, and then floats or a second thread may be faster, so a few runs are timed
 when a model is first asked. The answer is kept in a file of the workspace until the processor, the
 library or the model is another one. Threads change no digit of a vector; floats change a query's
-vector by less than quantising did. Passages are always encoded in 8 bits: their vectors are the
-same on every machine.
+vector by less than quantising did. Passages are always encoded in 8 bits. Those products are exact
+on every machine, so that vectors differ only by the order in which floats are added.
 """
 
 from __future__ import annotations

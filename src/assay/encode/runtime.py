@@ -191,7 +191,7 @@ def _options(runtime: Any, threads: int) -> Any:
 def has_exact_products(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
     """Whether the CPU multiplies 8-bit numbers without overflow (VNNI).
 
-    Other CPUs use a careful mode, which costs up to half of the speed and gives the same numbers.
+    Other CPUs use a careful mode, which costs up to half of the speed and gives the same products.
     """
     try:
         text = cpuinfo.read_text(encoding="ascii", errors="replace")

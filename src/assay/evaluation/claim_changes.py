@@ -49,6 +49,39 @@ class ClaimChange:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerChange:
+    """A query that one run answered and the other refused, or could not answer."""
+
+    query_id: str
+    before: Literal["answered", "refused", "failed"]
+    after: Literal["answered", "refused", "failed"]
+
+    def to_dict(self) -> dict[str, str]:
+        """JSON-ready."""
+        return {"query_id": self.query_id, "before": self.before, "after": self.after}
+
+
+def answer_changes(
+    a: Mapping[str, QueryOutcome], b: Mapping[str, QueryOutcome]
+) -> tuple[AnswerChange, ...]:
+    """Where the runs differ in whether they answer; what either was not asked is left out."""
+    found = []
+    for query_id in sorted(a.keys() & b.keys()):
+        before, after = (_answered(side[query_id]) for side in (a, b))
+        if before is not None and after is not None and before != after:
+            found.append(AnswerChange(query_id, before, after))
+    return tuple(found)
+
+
+def _answered(outcome: QueryOutcome) -> Literal["answered", "refused", "failed"] | None:
+    if outcome.answer_error is not None:
+        return "failed"
+    if outcome.answer is None:
+        return None
+    return "answered" if outcome.answer.grounded else "refused"
+
+
 def claim_changes(
     a: Mapping[str, QueryOutcome],
     b: Mapping[str, QueryOutcome],

@@ -33,7 +33,7 @@ from assay.evaluation.chunker_match import (
     own_matching,
     versions,
 )
-from assay.evaluation.claim_changes import ClaimChange, claim_changes
+from assay.evaluation.claim_changes import AnswerChange, ClaimChange, answer_changes, claim_changes
 from assay.evaluation.defaults import (
     COMPARE_CUTOFFS,
     COMPARE_RECIPROCAL_RANK,
@@ -186,6 +186,7 @@ class CompareReport(Tabular):
     ``headline`` has the measures that the runs were made with, as far as the top 10 tells them.
     ``left_out`` are the queries that expect documents alone: they have no first hit to compare.
     ``claims`` are those of judged answers that changed sides, or came or went without support.
+    ``answers`` are the queries that one run answered and the other did not.
     """
 
     run_a: str
@@ -199,6 +200,7 @@ class CompareReport(Tabular):
     warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     claims: tuple[ClaimChange, ...] = ()
+    answers: tuple[AnswerChange, ...] = ()
     matching: Matching | None = field(default=None, compare=False, repr=False)
     headline: Mapping[str, tuple[float | None, float | None]] = field(
         default_factory=dict, compare=False, repr=False
@@ -257,6 +259,7 @@ class CompareReport(Tabular):
             "per_query": [query.to_dict() for query in self.per_query],
             **({"left_out": list(self.left_out)} if self.left_out else {}),
             **({"claims": [one.to_dict() for one in self.claims]} if self.claims else {}),
+            **({"answers": [one.to_dict() for one in self.answers]} if self.answers else {}),
         }
 
 
@@ -324,6 +327,7 @@ def compare_runs(
             b.by_query,
             {one.query_id for one in common.queries if one.expect is Expect.EVIDENCE},
         ),
+        answers=answer_changes(a.by_query, b.by_query),
         matching=match,
         headline={str(m): (one.scores[m], other.scores[m]) for m in headline},
     )

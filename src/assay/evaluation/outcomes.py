@@ -26,8 +26,8 @@ from assay.evaluation.defaults import (
 )
 from assay.evaluation.documents import Documents, documents_of
 from assay.evaluation.match import judge_outcomes, ranked_queries
-from assay.evaluation.score import Protocol, check_families, protocol_named, scores_of
 from assay.evaluation.scope import ranks_nothing
+from assay.evaluation.score import Protocol, check_families, protocol_named, scores_of
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Column, Family, Measure

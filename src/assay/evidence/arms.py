@@ -1,9 +1,9 @@
 """Does a number belong to the same arm of a trial in two texts?
 
-A text is cut into clauses, each with its numbers and the arms that it names: drugs, other names that
-are written as such, and words such as placebo. "14.0% on A and 6.6% on B" gives 14.0 to A and 6.6 to B; "14.0% and 6.6% on A and B,
-respectively" gives them in order. Where a clause names no arm, or the same number stands with both,
-nothing is known.
+A text is cut into clauses, each with its numbers and the arms that it names: drugs, other words
+that are written as names, and words such as placebo. "14.0% on A and 6.6% on B" gives 14.0 to A and
+6.6 to B; "14.0% and 6.6% on A and B, respectively" gives them in order. Where a clause names no
+arm, or the same number stands with both, nothing is known.
 
 Two numbers of a claim have changed places where the words around each of them are those that the
 passage has around the other: "80 mg on day 1, then 160 mg" for "160 mg on day 1, then 80 mg".

@@ -171,15 +171,16 @@ ATTRIBUTES = (
         "who paid for it",
         rf"\bwho\s+(?:\w+\s+)?{_PAID}|\b(?:funders?|funding|sponsors?) of\b",
         r"(?i:\b(?:financed|funded|paid for|sponsored|supported)(?: in \w+)? by\b"
-        r"|\b(?:funder|sponsor)s?:|\bgrants? (?:from|of|by)\b).*[A-Z]",
+        r"|\b(?:funder|sponsor)s?:).*[A-Z]",
         "sponsor sponsored funded funding financed paid trial study",
     ),
     _attribute(
         "how many took part",
         rf"\bhow many (?:\w+ )?{_PEOPLE} (?:took part|participated|entered|joined|were (?:\w+ )?"
         r"(?:enrol+ed|included|randomi[sz]ed|recruited|studied))\b|\bsample size\b",
-        rf"(?i:\d[\d,]*\s+(?:[\w-]+\s+){{0,3}}{_PEOPLE}\b|\bn\s?=\s?\d|Analyzed:\s*\d"
-        r"|\b(?:randomi[sz]|enrol|recruit|includ)\w*\b[^.]{0,60}\d)",
+        rf"(?i:\d[\d,]*\s+(?:[\w-]+\s+){{0,3}}{_PEOPLE}\b|Analyzed:\s*\d"
+        r"|\b(?:enrol|recruit|includ)\w*\b[^.|]{0,60}\d"
+        r"|\d[^.|]{0,40}\b(?:were|was) (?:enrol|includ|randomi[sz]|recruit))",
         "took take part participated entered joined enrolled included randomised recruited studied",
     ),
     INDICATION,

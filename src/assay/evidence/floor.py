@@ -46,7 +46,7 @@ from assay.evidence.gather import (
     own_drugs,
     was_given,
 )
-from assay.evidence.terms import ORGANS, Term, names_nothing
+from assay.evidence.terms import ORGANS, Term, is_eponym, names_nothing
 from assay.evidence.together import (
     NO_INDEX,
     SHORT,
@@ -174,7 +174,7 @@ def _judged(
     synonyms = _of_drugs(synonyms, names)
     if meant := _says_most(synonyms, best):  # which is what the words of the query mean
         content = NO_CONTENT
-    if lacking := _lacking(content, sure):
+    if lacking := _lacking(query, content, sure):
         reason = f"nothing here is about {' or '.join(lacking)}"
         return Judged(_below(sure), _or_meant(reason, content), lacking)
     serving = _serving(best, intents) if any(one.kind is Kind.DRUG for one in names) else best
@@ -263,12 +263,13 @@ def _below(sure: float) -> float:
     return min(sure, FLOOR)
 
 
-def _lacking(content: Content, sure: float) -> tuple[str, ...]:
+def _lacking(query: str, content: Content, sure: float) -> tuple[str, ...]:
     """The words that no document has and without which nothing is about the query.
 
-    A drug that was probably misspelt always is one: its neighbours are other drugs. So is the only
-    word that says what the query is about. Beside others, the name of a disease is in a short
-    query, and every word is where little speaks for what was found.
+    A name that was probably misspelt always is one: the neighbours of a drug are other drugs, and
+    diseases are called by names of people. So is the only word that says what the query is about.
+    Beside others, the name of a disease is in a short query, and every word is where little speaks
+    for what was found.
     """
     unknown = {
         word: other
@@ -277,7 +278,11 @@ def _lacking(content: Content, sure: float) -> tuple[str, ...]:
         and other not in LIGHT
         and base(word) not in ORGANS  # which has another name
     }
-    misspelt = [word for word, other in unknown.items() if other and is_drug(other)]
+    misspelt = [
+        word
+        for word, other in unknown.items()
+        if other and (is_drug(other) or is_eponym(word, query))
+    ]
     if misspelt:
         return tuple(misspelt)
     if any(map(is_drug, content.words)):  # judged by where it stands

@@ -28,8 +28,12 @@ _TIMES = re.compile(
     rf"(?P<span>hour|day|dai|week|month|year)(?:ly|s)?\b",
     re.IGNORECASE,
 )
-_EVERY = re.compile(rf"\b(?:every|each)\s+(?:(?P<count>{_COUNT})\s+)?(?P<span>{_SPAN})s?\b", re.I)
-_BARE = re.compile(r"(?<![\w-])(?P<span>hour|dai|week|month|year)ly\b(?!\s+(?:dose|dosage))", re.I)
+_EVERY = re.compile(
+    rf"\b(?:every|each)\s+(?:(?P<count>{_COUNT})\s+)?(?P<span>{_SPAN})s?\b", re.IGNORECASE
+)
+_BARE = re.compile(
+    r"(?<![\w-])(?P<span>hour|dai|week|month|year)ly\b(?!\s+(?:dose|dosage))", re.IGNORECASE
+)
 _LATIN = {"qd": 1, "bid": 2, "tid": 3, "qid": 4}
 _SHORT = re.compile(r"(?<![\w.])(?P<name>[qbt]\.?i?\.?d)\.?(?![\w])", re.IGNORECASE)
 _Q = re.compile(r"\bq(?P<count>\d{1,2})(?P<span>[hdw])\b", re.IGNORECASE)

@@ -184,6 +184,8 @@ def _gather(question: str, passages: Sequence[Passage]) -> Evidence:
     texts = _texts_of(question, passages)
     on_subject = _on_subject(terms, strict, kept, texts)
     unmet = () if on_subject or missing else _nearest(terms, [texts(one.chunk) for one, _ in kept])
+    if unmet and INDICATION in attributes_asked(question):
+        unmet = (f"{' and '.join(unmet)} as a use",)
     kept = on_subject
     if kept and sides_asked(question) and _OF_TRIAL.search(question):
         kept = [one for one in kept if _is_trial_of(terms, one[0].chunk)]

@@ -314,6 +314,12 @@ def is_sort(word: str) -> bool:
     return plain in _SORTS or plain.endswith(("therapy", "therapies"))
 
 
+def is_eponym(word: str, query: str) -> bool:
+    """Whether a word of a query is written as the name by which a disease is called."""
+    after = re.search(rf"{re.escape(word)}\s+([^\W\d_]+)", query)
+    return word[:1].isupper() and after is not None and is_sort(after[1])
+
+
 def _organ_after(words: Sequence[str], at: int) -> int:
     """The place of the organ that a word is said of, as in failure of the kidney; 0 without one."""
     if at + 1 < len(words) and words[at + 1].casefold() in ("of", "in"):

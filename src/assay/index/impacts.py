@@ -1,11 +1,11 @@
 """How are the weighted terms of a large segment kept in two bytes a posting?
 
-Weights are rounded to 255 values that are chosen so that the squared error is small: closer where
+Weights are rounded to 511 values that are chosen so that the squared error is small: closer where
 there are more weights (Panter and Dite 1951), each the mean of what is rounded to it. Rows lie in
-blocks of 65,536. Most postings belong to terms that one row in 255 or more has: they are kept as
-the distance from the row before and the number of the weight. Terms that are rarer than that keep
-their rows. A query adds up what its terms weigh and keeps the best rows, in one compiled call for
-all blocks (``index/postings.py`` does the same for words).
+blocks of 65,536. Most postings belong to terms that one row in a hundred or more has: they are kept
+as the distance from the row before in seven bits and the number of the weight in nine. Terms that
+are rarer than that keep their rows. A query adds up what its terms weigh and keeps the best rows,
+in one compiled call for all blocks (``index/postings.py`` does the same for words).
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from assay.model.arrays import BoolArray, IntArray
 from assay.model.vectors import SparseVector
 
 VALUES = "impact_values.npy"
-LEVELS = 255  # and 0, for a step to a row that is further away than a byte can say
-FARTHEST = 255
+GAP_BITS = 7
+FARTHEST = (1 << GAP_BITS) - 1
+LEVELS = (1 << (16 - GAP_BITS)) - 1  # and 0, for a step to a row that is further away
 _BINS = 1 << 14
 _EVEN = 0.25  # of the values are evenly spread, so that no weight is far from the next
 _SOME = 1 << 16
@@ -67,7 +68,7 @@ class _Rounding:
             totals = np.bincount(bins, weights=weights, minlength=_BINS)
             count, total = (np.bincount(cells, weights=each) for each in (counts, totals))
             taken = count > 0
-            self._codes: NDArray[np.uint8] = np.cumsum(taken)[cells].astype(np.uint8)
+            self._codes: NDArray[np.uint16] = np.cumsum(taken)[cells].astype(np.uint16)
             values = total[taken] / count[taken]
         self.values: Floats = np.concatenate([[0.0], values]).astype(np.float32)
 
@@ -75,16 +76,16 @@ class _Rounding:
         found = ((weights - np.float32(self._least)) / np.float32(self._width)).astype(np.int32)
         return np.minimum(found, _BINS - 1)
 
-    def codes(self, weights: Floats) -> NDArray[np.uint8]:
+    def codes(self, weights: Floats) -> NDArray[np.uint16]:
         """The number of the value of each weight."""
         if len(self._different) <= LEVELS:
-            return (np.searchsorted(self._different, weights) + 1).astype(np.uint8)
-        found: NDArray[np.uint8] = self._codes[self._bins(weights)]
+            return (np.searchsorted(self._different, weights) + 1).astype(np.uint16)
+        found: NDArray[np.uint16] = self._codes[self._bins(weights)]
         return found
 
 
 def _arrays(
-    terms: NDArray[Any], rows: NDArray[np.uint16], codes: NDArray[np.uint8], vocabulary: int
+    terms: NDArray[Any], rows: NDArray[np.uint16], codes: NDArray[np.uint16], vocabulary: int
 ) -> tuple[NDArray[Any], ...]:
     """The arrays of a block; see ``Block``."""
     narrow = terms.astype(np.uint16) if vocabulary <= 1 << 16 else terms  # sorted much faster
@@ -97,15 +98,13 @@ def _arrays(
     gaps[begins] = rows[begins].astype(np.int32) + 1
     steps = (gaps - 1) // FARTHEST  # pairs that only lead to a row further away
     wanted = np.bincount(terms, weights=steps + 1, minlength=vocabulary)
-    rare = 2 * wanted > 3 * counts
+    rare = wanted > 2 * counts
     is_rare = rare[terms]
     often = ~is_rare
     slots = steps[often] + 1
     places = np.cumsum(slots) - 1
-    pairs = np.zeros((int(slots.sum()), 2), dtype=np.uint8)
-    pairs[:, 0] = FARTHEST
-    pairs[places, 0] = gaps[often] - FARTHEST * steps[often]
-    pairs[places, 1] = codes[often]
+    pairs = np.full(int(slots.sum()), FARTHEST, dtype=np.uint16)
+    pairs[places] = (gaps[often] - FARTHEST * steps[often]) | codes[often] << GAP_BITS
     both = np.zeros((2, vocabulary + 1), dtype=np.uint32)
     both[:, 1:] = np.cumsum([np.where(rare, 0, wanted), np.where(rare, counts, 0)], axis=1)
     return both, pairs, rows[is_rare], codes[is_rare]
@@ -120,17 +119,17 @@ class Block(NamedTuple):
 
     size: int
     starts: NDArray[np.uint32]
-    pairs: NDArray[np.uint8]
+    pairs: NDArray[np.uint16]
     rare_rows: NDArray[np.uint16]
-    rare_codes: NDArray[np.uint8]
+    rare_codes: NDArray[np.uint16]
 
-    def postings(self, term: int) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    def postings(self, term: int) -> tuple[NDArray[Any], NDArray[np.uint16]]:
         """The rows of a term, ascending, and the numbers of their weights."""
         (start, end), (rare, rare_end) = self.starts[:, term : term + 2].tolist()
         if start == end:
             return self.rare_rows[rare:rare_end], self.rare_codes[rare:rare_end]
-        gaps, codes = self.pairs[start:end].T
-        return np.cumsum(gaps, dtype=np.int64) - 1, codes
+        pairs = self.pairs[start:end]
+        return np.cumsum(pairs & FARTHEST, dtype=np.int64) - 1, pairs >> GAP_BITS
 
     @property
     def described(self) -> tuple[int, ...]:
@@ -152,7 +151,7 @@ class Impacts:
             Block(min(BLOCK_ROWS, rows - first), *_opened(folder, number))
             for number, first in enumerate(range(0, rows, BLOCK_ROWS))
         ]
-        # the compiled code may look for any number that a byte can have
+        # the compiled code may look for any number that nine bits can have
         self._padded = np.zeros(LEVELS + 1, dtype=np.float32)
         self._padded[: len(self._values)] = self._values
         self._table = np.array([one.described for one in self._blocks], dtype=np.int64)

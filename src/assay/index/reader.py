@@ -178,7 +178,7 @@ class Generation:
         if self.segments and used != model:
             raise UsageError(
                 f"the index was built with {used or 'no model'} for {role}, not with {model}",
-                hint="assay index reencode",
+                hint="assay index reencode" if used else "assay index update",
             )
 
 

@@ -32,6 +32,7 @@ DELETED = ("DeleteCitation", "DeleteDocument")
 OLDER, OLDER_RECORD = "MedlineCitationSet", "MedlineCitation"  # files of before 2016
 ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", OLDER, *RECORDS})
 READING = ElementRules()
+NAME_PARTS = ("LastName", "Initials", "ForeName", "CollectiveName")
 _SEASON = re.compile(r"([12]\d{3})(?:[ -]([A-Za-z]{3}))?")  # "2000 Nov-Dec", "1998-1999"
 
 
@@ -132,10 +133,7 @@ def _metadata(
     record: Element, citation: Element, article: Element, pmid: str
 ) -> dict[str, MetadataValue]:
     ids = {"pmid": pmid, **_other_ids(record, article)}
-    headings = (
-        *_texts(citation, "MeshHeadingList/MeshHeading/DescriptorName"),
-        *_texts(citation, "SupplMeshList/SupplMeshName"),
-    )
+    headings = tuple(_headings(citation))
     chemicals = _texts(citation, "ChemicalList/Chemical/NameOfSubstance")
     keywords = _texts(citation, "KeywordList/Keyword")
     published = _published(article)
@@ -149,11 +147,15 @@ def _metadata(
         "publication_types": _texts(article, "PublicationTypeList/PublicationType")
         or _texts(article, "PublicationType"),
         "language": languages[0] if len(languages) == 1 else languages,
-        "mesh": distinct(_mesh(citation)),
+        "mesh": distinct(one for heading in headings for one in medline_text.qualified(*heading)),
         "chemicals": chemicals,
         "keywords": keywords,
     }
-    return facts(found, names=(*headings, *chemicals, *keywords), identifiers=ids.values())
+    return facts(
+        found,
+        names=(*(name for name, _ in headings), *chemicals, *keywords),
+        identifiers=ids.values(),
+    )
 
 
 def _other_ids(record: Element, article: Element) -> dict[str, str]:
@@ -192,18 +194,17 @@ def _season(text: str) -> str:
 
 def _author(author: Element) -> str:
     """``Bainton RJ``, with the first name where there are no initials, or the name of a group."""
-    last, initials, first, group = (
-        one_line(author.find(part), READING)
-        for part in ("LastName", "Initials", "ForeName", "CollectiveName")
-    )
+    said = {child.tag: one_line(child, READING) for child in author.iterchildren(*NAME_PARTS)}
+    last, initials, first, group = (said.get(part, "") for part in NAME_PARTS)
     return " ".join(filter(None, (last, initials or first))) or group
 
 
-def _mesh(citation: Element) -> Iterator[str]:
+def _headings(citation: Element) -> Iterator[tuple[str, list[str]]]:
+    """The headings of MeSH, each with its qualifiers."""
     for heading in citation.iterfind("MeshHeadingList/MeshHeading"):
         name = one_line(heading.find("DescriptorName"), READING)
-        yield from medline_text.qualified(name, _texts(heading, "QualifierName"))
-    yield from _texts(citation, "SupplMeshList/SupplMeshName")
+        yield name, [one_line(one, READING) for one in heading.iterchildren("QualifierName")]
+    yield from ((name, []) for name in _texts(citation, "SupplMeshList/SupplMeshName"))
 
 
 def _texts(element: Element, path: str) -> tuple[str, ...]:

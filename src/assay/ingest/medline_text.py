@@ -7,7 +7,7 @@ six blanks. A record begins with its PMID.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -35,7 +35,7 @@ def read_records(file: Path, watch: Watch) -> Iterator[ParsedDocument]:
             yield ParsedDocument(_citation(record, location), location, revises=True)
 
 
-def qualified(heading: str, qualifiers: tuple[str, ...]) -> Iterator[str]:
+def qualified(heading: str, qualifiers: Sequence[str]) -> Iterator[str]:
     """A heading of MeSH, and that with each qualifier: ``Asthma``, ``Asthma/drug therapy``."""
     yield heading
     yield from (f"{heading}/{one}" for one in qualifiers)

@@ -158,7 +158,7 @@ def plain(element: Element | None, reading: ElementRules) -> str:
     if element is None:
         return ""
     if not len(element):  # most cells of most tables
-        return _SPACE.sub(" ", element.text or "").strip()
+        return " ".join(element.text.split()) if element.text else ""
     parts: list[str] = []
     _gather(element, reading, parts)
     text = _GLUED.sub("", _SPACE.sub(" ", "".join(parts)))

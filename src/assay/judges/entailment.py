@@ -2,10 +2,10 @@
 
 It reads both together and runs on the CPU. A model of this size takes many a paraphrase for
 something new, so a claim is also supported where most of its words stand in one place
-(``words.support``): people agree more with the two together than with either (design/061). It reads
-over small differences, so rules have the last word on those: a claim with a number, a drug or a
-frequency that the passage does not have, or that denies what it states, is not supported
-(``words.objection``).
+(``words.support``), unless the model is sure of the opposite: people agree more with the two
+together than with either (design/061). It reads over small differences, so rules have the last word
+on those: a claim with a number, a drug or a frequency that the passage does not have, or that
+denies what it states, is not supported (``words.objection``).
 
 How well a passage answers a question is judged by the encoder (``meaning.py``). The reranker that
 ships is no better at it: it was trained to order passages, and tells the short answer to a question
@@ -24,6 +24,7 @@ from assay.model.vectors import Entailment
 
 NAME = "entailment"
 BATCH = 16  # pairs that are judged before their opinions are handed on
+_SURE = 0.8  # probability of a contradiction from which on words do not count
 _LABELS = (Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED)
 
 
@@ -62,6 +63,9 @@ def _opinion(task: JudgeTask, row: Sequence[float]) -> Opinion:
     score = round(float(row[0]), 4)
     if label is Support.SUPPORTED and (why := objection(task.text, task.passage)):
         return Opinion(Support.UNSUPPORTED, min(score, 0.49), why)
-    if label is not Support.SUPPORTED and (by_words := support(task.text, task.passage)).supported:
-        return Opinion(Support.SUPPORTED, round(by_words.score, 4), "most of its words stand there")
+    if label is not Support.SUPPORTED and row[1] < _SURE:
+        by_words = support(task.text, task.passage)
+        if by_words.supported:
+            why = "most of its words stand in one place"
+            return Opinion(Support.SUPPORTED, round(by_words.score, 4), why)
     return Opinion(label, score)

@@ -39,11 +39,12 @@ _DENIES = re.compile(
 )
 _UP = re.compile(
     r"\b(?:increas\w*|rais(?:e[sd]?|ing)|ris(?:e[sn]?|ing)|rose|higher|above|greater|larger|"
-    r"longer|exceed\w*)\b",
+    r"longer|exceed\w*|gain(?:s|ed)?)\b",
     re.IGNORECASE,
 )
 _DOWN = re.compile(
-    r"\b(?:decreas\w*|reduc\w*|lower\w*|below|fewer|smaller|shorter|fell|fall\w*|declin\w*)\b",
+    r"\b(?:decreas\w*|reduc\w*|lower\w*|below|fewer|smaller|shorter|fell|fall\w*|declin\w*|"
+    r"los(?:t|s|e[sn]?|ing))\b",
     re.IGNORECASE,
 )
 UP, DOWN = (True, False), (False, True)
@@ -123,15 +124,13 @@ def mismatch(claim: str, place: str, passage: str) -> str:
 
 def _denial(claim: str, place: str) -> str:
     """Whether one denies, in words of the other, what that states; empty: neither does."""
+    if ours := _denied(claim):
+        stated = not _denied(place) and ours & vocabulary(place).every
+        return "it denies what is stated there" if stated else ""
     known = vocabulary(claim).every
     sentences = (one for line in place.splitlines() for one in split_sentences(line))
-    nearest_one = max(sentences, key=lambda one: len(known & vocabulary(one).every), default="")
-    ours, theirs = _denied(claim), _denied(nearest_one)
-    if bool(ours) == bool(theirs):
-        return ""
-    if ours & vocabulary(place).every:
-        return "it denies what is stated there"
-    return "it is denied there" if theirs & known else ""
+    closest = max(sentences, key=lambda one: len(known & vocabulary(one).every), default="")
+    return "it is denied there" if _denied(closest) & known else ""
 
 
 def _denied(text: str) -> frozenset[str]:

@@ -21,6 +21,7 @@ from assay.analysis.query import MAX_JOINED_WORDS, NAMES, TITLE, Asked, read
 from assay.analysis.spelling import base
 from assay.analysis.words import analyse, joined, tokens, written_words
 from assay.evidence.confidence import STOP_WORDS
+from assay.evidence.terms import is_eponym
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit, WordIndex
 from assay.search.exact import BETWEEN_CODES
@@ -299,13 +300,17 @@ def with_unknown_words(
     better = asked_for | ({} if strange else _better(rest_of, words, chunks))
     better |= _completed(missing[:MOST_UNKNOWN], words)
     meant = _instead(plain, better) if better else ""
-    drugs = {word: other for word, other in better.items() if is_drug(other)}
+    names = {
+        word: other
+        for word, other in better.items()
+        if is_drug(other) or is_eponym(word, question.plain)
+    }
     return replace(
         reading,
         notes=tuple(notes),
         did_you_mean=meant,
         unknown={word: better.get(word, "") for word in missing},
-        is_certain=bool(drugs or asked_for) and all(map(is_meant, drugs, drugs.values())),
+        is_certain=bool(names or asked_for) and all(map(is_meant, names, names.values())),
     )
 
 

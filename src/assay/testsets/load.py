@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import logging
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
@@ -28,7 +29,7 @@ from assay.errors import (
 )
 from assay.model.document import ID_FORM
 from assay.model.testset import HeldOut, TestSet, with_skipped
-from assay.strict_yaml import MappingNode, Node, SequenceNode, parse_yaml
+from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, parse_yaml
 from assay.testsets import rows
 from assay.testsets.draft import DraftSet
 from assay.testsets.golden_list import KEYS, read_golden_list
@@ -54,6 +55,9 @@ SCALED_FORMS = FORMS_OF_ROWS | {"trec", "beir", "ir_datasets"}
 IRDS = "irds:"
 """Before the name of a set of ir_datasets, as in ``irds:beir/scifact/test``."""
 _log = logging.getLogger("assay.testset")
+
+
+_QRELS = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d{1,3}(?:\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +268,13 @@ def _fill(form: str, root: Node | None, draft: DraftSet) -> None:
             read_golden_list(listed.items, draft)
         else:
             draft.problem(root.line, "golden must be a list")
+    elif isinstance(root, ScalarNode) and _QRELS.match(root.text):
+        draft.problem(
+            root.line,
+            "these are judgments of TREC without the queries",
+            hint=f"assay testset import TOPICS --qrels {Path(draft.source).name}; "
+            "assay score takes them without any test set",
+        )
     elif not isinstance(root, MappingNode):
         draft.problem(root.line, "a test set is a mapping with name, version and queries")
     elif form == "workflow":

@@ -1,9 +1,9 @@
 """How are queries and judgments read from rows, as Quepid, ragas, MTEB and people have them?
 
 A row is a query with its relevant documents (ids, ids with grades, or objects that have both), or
-one judgment: a query, a document and a grade. A query may have a reference answer, with or without
-documents, and ``expect`` says where refusing is right. Rows come as CSV, TSV, JSON lines, JSON or
-parquet.
+one judgment: a query, a document and a grade, or whether it is relevant. A query may have a
+reference answer, with or without documents, and ``expect`` says where refusing is right. Rows come
+as CSV, TSV, JSON lines, JSON or parquet.
 Names of columns are compared without case, blanks and signs, so that ``Query Text`` is
 ``query_text``; those that are not known are left out with a warning. Queries without an id are
 numbered in the order in which they appear.
@@ -53,6 +53,8 @@ RELEVANT = (
 )
 DOCUMENT = ("docid", "documentid", "corpusid", "docno", "chunkid", "passageid", "doc", "document")
 GRADE = ("rating", "grade", "relevance", "score", "judgment", "judgement", "label", "rel")
+WHETHER = ("relevant", "isrelevant")
+"""What holds a grade beside a document: yes or no, true or false, or a number."""
 GROUP = ("group",)
 SYNTHETIC = ("synthetic",)
 EXPECT = ("expect",)
@@ -66,6 +68,7 @@ REFERENCE = (
     "idealanswer",
 )
 CONTEXTS = frozenset({"referencecontexts", "contexts", "groundtruthcontexts"})
+_TRUTH = {"true": 1, "yes": 1, "false": 0, "no": 0}
 _SPLIT = re.compile(r"[\s,;|]+")
 _HINT = (
     "a row has a query (query, question, user_input ...) and its documents (relevant_docs, "
@@ -76,11 +79,15 @@ _HINT = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row under plain names; ``place`` is the file, with the row of parquet."""
+    """One row under plain names; ``place`` is the file, with the row of parquet.
+
+    ``written`` are the names as the file has them.
+    """
 
     cells: Mapping[str, Any]
     line: int | None
     place: str
+    written: tuple[str, ...] = ()
 
     def first(self, names: Iterable[str]) -> Any:
         """The first of these cells that is filled."""
@@ -171,7 +178,17 @@ def _lines(data: bytes, source: str) -> Iterator[str]:
 
 
 def _row(cells: Mapping[str, Any], line: int | None, place: str) -> Row:
-    return Row({plain_name(str(name)): value for name, value in cells.items()}, line, place)
+    written = tuple(map(str, cells))
+    plain = dict(zip(map(plain_name, written), cells.values(), strict=True))
+    found = Row(plain, line, place, written)
+    if found.first(DOCUMENT) is not None and not plain.keys() & set(GRADE):
+        for name in WHETHER:
+            if name in plain and (
+                plain[name] in (None, "") or whole_grade(plain[name]) is not None
+            ):
+                plain["relevance"] = plain.pop(name)
+                break
+    return found
 
 
 def fill_from_rows(
@@ -182,7 +199,7 @@ def fill_from_rows(
     by_text: dict[str, str] = {}
     unjudged, names = 0, dict[str, None]()
     for row in rows:
-        names.update(dict.fromkeys(row.cells))
+        names.update(dict.fromkeys(row.written))
         name = _query_of(row, found, by_text, draft)
         if name is None:
             continue
@@ -323,11 +340,11 @@ def _graded(
 
 
 def whole_grade(value: Any) -> int | None:
-    """A whole number, however it is written: 2, 2.0, "2", true."""
+    """A whole number, however it is written: 2, 2.0, "2", true, yes."""
     if isinstance(value, str):
         value = value.strip()
         if not re.fullmatch(r"-?[0-9]{1,6}(\.0{1,6})?", value):
-            return {"true": 1, "false": 0}.get(value.lower())
+            return _TRUTH.get(value.lower())
         return int(float(value))
     if isinstance(value, (int, float)) and float(value).is_integer():
         return int(value)
@@ -362,13 +379,14 @@ def _warn_of_the_rest(draft: DraftSet, names: Iterable[str], unjudged: int) -> N
         *RELEVANT,
         *DOCUMENT,
         *GRADE,
+        *WHETHER,
         *GROUP,
         *SYNTHETIC,
         *EXPECT,
         *REFERENCE,
         "madeby",
     }
-    others = [name for name in names if name not in known]
+    others = [name for name in names if plain_name(name) not in known]
     if others:
         listed = ", ".join(others)
         draft.warn(None, f"columns that a test set has no place for: {listed:.200}")

@@ -798,3 +798,17 @@ def test_a_name_alone_adds_no_sentence() -> None:
     assert ask("Does alcohol change how Zorvex works?", rows) == (
         "Alcohol makes drowsiness worse. [1]"
     )
+
+
+def test_a_dose_under_a_heading_of_ages_is_that_for_a_child_of_this_age() -> None:
+    rows = label("2.2 Gout in Pediatric Patients (10 to 17 years)\nThe dose of Zorvex is 5 mg.")
+    assert ask("What is the dose of Zorvex for a 12-year-old with gout?", rows).startswith(
+        "The dose of Zorvex is 5 mg."
+    )
+
+
+def test_a_condition_by_another_name_is_what_was_asked_for() -> None:
+    text = "In heart failure with preserved ejection fraction, spironolactone changed nothing."
+    review = passage(text, "review", "Diastolic heart failure")
+    said = ExtractiveAnswerer(DENSE).answer("Did spironolactone help in HFpEF?", [review])
+    assert said.text.startswith("In heart failure with preserved")

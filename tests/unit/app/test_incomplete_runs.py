@@ -95,6 +95,14 @@ def said(capsys: pytest.CaptureFixture[str], home: Path, *arguments: str) -> tup
     return code, " ".join(capsys.readouterr())
 
 
+def test_live_figures_are_over_the_queries_asked_so_far(workspace: Workspace, make: Make) -> None:
+    make("part", 3)
+    found = runs.live_figures(workspace, workspace.runs.run("part"))
+    assert (found["ndcg_at_10"], found["recall_at_10"], found["mrr"]) == (1.0, 1.0, 1.0)
+    make("begun", 0)
+    assert runs.live_figures(workspace, workspace.runs.run("begun")) == {}
+
+
 @pytest.mark.req("E5", "K11", "E9")
 @pytest.mark.parametrize("after", [0, 1, 3])
 def test_every_view_of_a_run_that_was_cut_short_has_one_figure(
@@ -110,11 +118,13 @@ def test_every_view_of_a_run_that_was_cut_short_has_one_figure(
     ).report
     tested = comparison.ab(workspace, comparison.AbRequest("whole", "part", MEASURES)).result
     ruling = gate(workspace, GateRequest(baseline="whole", current="part"))
+    page = runs.query_scores(workspace, "part").scores
     assert shown.result is not None
+    assert page is not None
     views = {
         "show": shown.result["Recall@10"],
         "report": report.scores["Recall@10"],
-        "page": runs.query_scores(workspace, "part").scores["Recall@10"],
+        "page": page["Recall@10"],
         "compare": compared.aggregate_b.measures["Recall@10"],
         "hits": compared.aggregate_b.hit_at_k[10],
         "ab": tested.b["Recall@10"],

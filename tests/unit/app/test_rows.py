@@ -165,7 +165,7 @@ def test_a_column_that_is_not_there_or_hides_another_is_refused(workspace: Works
     assert "abstract, pmid, text" in (caught.value.hint or "")
     with pytest.raises(UsageError, match="'text', which is another one"):
         workspace.add_frame(frame, text="abstract", id="pmid")
-    with pytest.raises(UsageError, match="row 1 has no field 'pmid'"):
+    with pytest.raises(UsageError, match="row 1 has no value in 'pmid'"):
         workspace.add_frame(polars.DataFrame({"pmid": [None], "t": ["x"]}), text="t", id="pmid")
 
 

@@ -76,7 +76,9 @@ def test_a_run_made_by_document_is_shown_and_reported_by_document(
     assert shown(workspace, run)["Recall@10"] == 0.75
     assert shown(workspace, run, match="exact")["Recall@10"] == 0.0
     assert runs.report(workspace, run).result["Recall@10"] == 0.75
-    assert runs.query_scores(workspace, run).scores["Recall@10"] == 0.75
+    scored = runs.query_scores(workspace, run).scores
+    assert scored is not None
+    assert scored["Recall@10"] == 0.75
     assert runs.query(workspace, run, "q0").judgments[0].rank == 1
     assert runs.query(workspace, run, "q0", match="exact").judgments[0].rank is None
 

@@ -91,7 +91,8 @@ def test_damaged_vectors_are_made_anew(tmp_path: Path, corpus: Path) -> None:
     with sqlite3.connect(file) as db:
         db.execute("UPDATE vectors SET data = zeroblob(256) WHERE number = 1")
     db.close()
-    here, notes = Counting(), []
+    here = Counting()
+    notes: list[str] = []
     with workspace_in(tmp_path / "here", here) as workspace:
         workspace.ingest(corpus, vectors=[tmp_path / "out"], note=notes.append)
     assert len(here.passages) == 1

@@ -55,7 +55,8 @@ def test_one_number_of_both_arms_is_right_for_either() -> None:
 
 DOSES = (
     "The recommended regimen in Crohn's disease is 160 mg initially on Day 1 (given as four 40 mg "
-    "injections in one day), followed by 80 mg two weeks later (Day 15). Two weeks later (Day 29) begin a maintenance dose of 40 mg."
+    "injections in one day), followed by 80 mg two weeks later (Day 15). Two weeks "
+    "later (Day 29) begin a maintenance dose of 40 mg."
 )
 STOPPED = (
     "In placebo-controlled studies, the discontinuation rate due to adverse reactions for VIAGRA "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.evidence.terms import lacking, subject_terms
+from assay.evidence.terms import is_eponym, lacking, subject_terms
 
 
 def named(question: str) -> list[str]:
@@ -69,3 +69,8 @@ def test_a_description_does_not_turn_into_its_opposite() -> None:
     assert lacking(
         terms, "Heart failure with preserved ejection fraction did not reduce", "A trial"
     )
+
+
+def test_the_name_of_a_disease_stands_before_what_sort_it_is() -> None:
+    assert is_eponym("Peyronnie's", "How is Peyronnie's disease treated?")
+    assert not is_eponym("Kenyan", "dosing by weight in Kenyan children")

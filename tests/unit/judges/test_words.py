@@ -79,3 +79,55 @@ def test_an_answer_that_repeats_the_question_is_not_to_the_point() -> None:
     told = f"{question} 5 mg twice daily."
     ((_, found),) = WordJudge().judge([JudgeTask(TaskKind.RELEVANCE, question, told)])
     assert found.grade == 3
+
+
+class Doubter:
+    """A model that finds every claim new, or contradicted with this probability."""
+
+    model_id = "doubter"
+
+    def __init__(self, contradicted: float) -> None:
+        self.row = [0.02, contradicted, 0.98 - contradicted]
+
+    def judge(
+        self, premises: list[str], hypotheses: list[str], *, stop: object = None
+    ) -> NDArray[np.float32]:
+        return np.array([self.row] * len(premises), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("claim", "contradicted", "label"),
+    [
+        ("Of patients on finerenone 14.0% had hyperkalemia.", 0.1, Support.SUPPORTED),
+        ("Of patients on finerenone 14.0% had hyperkalemia.", 0.9, Support.CONTRADICTED),
+        ("Of patients on finerenone 6.6% had hyperkalemia.", 0.1, Support.UNSUPPORTED),
+        ("Of patients on finerenone many died of sepsis.", 0.1, Support.UNSUPPORTED),
+    ],
+)
+def test_words_speak_for_what_a_model_only_finds_new(
+    claim: str, contradicted: float, label: Support
+) -> None:
+    judge = EntailmentJudge(Doubter(contradicted), MeaningJudge(Letters()))
+    ((_, found),) = judge.judge([JudgeTask(TaskKind.SUPPORT, claim, PASSAGE)])
+    assert found.label == label
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "supported"),
+    [
+        ("No more than 25 mg should be taken in 48 hours.",
+         "The recommended maximum is 25 mg to be taken within 48 hours.", True),
+        ("The drug is approved for dementia.", "The drug is not approved for dementia.", False),
+        ("The drug is not approved for dementia.", "The drug is approved for dementia.", False),
+        ("The drug is not approved for it, and old patients with dementia have a risk of death.",
+         "Old patients with dementia have a higher risk of death. The drug is not approved.", True),
+        ("Nausea was seen in 14 adults on the drug.",
+         "Nausea was seen in 14 adults on the drug, and the dose was not studied.", True),
+        ("Inject 40 mg every day.", "Inject 40 mg every other week.", False),
+        ("Inject 40 mg every two weeks.", "Inject 40 mg every other week.", True),
+        ("It is 80 mg on day 1, and 160 mg follow in two weeks.",
+         "It is 160 mg on day 1, and 80 mg follow in two weeks.", False),
+    ],
+)  # fmt: skip
+def test_denials_and_doses_by_words(claim: str, passage: str, supported: bool) -> None:
+    assert support(claim, passage).supported == supported

@@ -194,5 +194,16 @@ def test_a_misspelt_word_that_asks_for_a_section_asks_for_it(here: Workspace, wo
     assert "contraindications" in {one["intent"] for one in response.intents}
 
 
-def test_the_name_in_a_possessive_is_suggested(here: Workspace) -> None:
-    assert here.search("Dupuytrenn's disease").did_you_mean == "dupuytren's disease"
+@pytest.mark.parametrize("name", ["Dupuytrenn's", "Dupuytrem's"])
+def test_the_only_name_of_a_disease_that_can_be_meant_is_searched(
+    here: Workspace, name: str
+) -> None:
+    response = here.search(f"How is {name} disease treated?")
+    assert response.searched_for == "How is dupuytren's disease treated?"
+    assert response.results[0].chunk.doc_id == "joint"
+
+
+def test_where_it_is_not_certain_nobody_answers_for_another_disease(here: Workspace) -> None:
+    answered = here.answer("How is Dupuytremm's disease treated?", components="bm25")
+    assert not answered.answer.grounded
+    assert answered.did_you_mean == "How is dupuytren's disease treated?"

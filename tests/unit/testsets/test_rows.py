@@ -42,6 +42,27 @@ def lines(*rows: Any) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
 
+@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("TRUE", "FALSE"), ("1", "0")])
+def test_a_judgment_may_say_whether_a_document_is_relevant(yes: str, no: str) -> None:
+    text = f"question;document;relevant\nheart attack;d1;{yes}\nheart attack;d2;{no}\n"
+    assert grades(read(text, "a.csv").sound()) == {"heart attack": {"d1": 1, "d2": 0}}
+    listed = lines({"query": "heart attack", "document": "a text", "relevant": ["d1"]})
+    assert grades(read(listed, "a.jsonl").sound()) == {"heart attack": {"d1": 1}}
+
+
+def test_columns_that_are_left_out_are_named_as_they_are_written() -> None:
+    reading = read("query,docid,rating,Case Name\nitch,d1,3,x\n", "a.csv")
+    assert [one.message for one in reading.warnings] == [
+        "columns that a test set has no place for: Case Name"
+    ]
+
+
+def test_judgments_alone_are_told_where_they_belong() -> None:
+    (problem,) = read("301 0 d1 1\n301 0 d2 0\n", "qrels.txt").problems
+    assert problem.message == "these are judgments of TREC without the queries"
+    assert "--qrels qrels.txt" in str(problem.hint)
+
+
 def test_a_csv_of_quepid() -> None:
     reading = read(QUEPID, "case_7.csv")
     assert grades(reading.sound()) == WANTED
@@ -57,7 +78,7 @@ def test_the_detailed_csv_of_quepid() -> None:
     )
     reading = read(text, "case.csv")
     assert grades(reading.sound()) == {"heart attack": {"d1": 3, "d2": 0}}
-    assert "teamname, casename, docposition" in reading.warnings[0].message
+    assert "Team Name, Case Name, Doc Position" in reading.warnings[0].message
 
 
 @pytest.mark.parametrize(

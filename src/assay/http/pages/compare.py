@@ -29,7 +29,7 @@ from assay.http.pages.runs import side_by_side
 from assay.http.service import Service
 from assay.plural import counted
 from assay.render.compare_page import compare_page as comparison_file
-from assay.render.compare_text import ab_markdown, compare_csv
+from assay.render.compare_text import ANSWER_NAMES, ab_markdown, compare_csv
 from assay.render.svg import Point, scatter
 
 router = new_router()
@@ -257,6 +257,7 @@ def _values(found: AbSummary, chosen: QueryFilters, number: int) -> dict[str, An
         "found": found,
         "ab": found.result,
         "report": found.result.compared,
+        "answer_names": ANSWER_NAMES,
         "rows": rows[start : start + PAGE],
         "counts": {kind: counts[kind] for kind in KINDS},
         "changes": {

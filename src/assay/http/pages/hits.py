@@ -15,10 +15,13 @@ from assay.render.search import account, weak
 from assay.search.response import FoldedHit, SearchHit, SearchResponse
 from assay.search.snippet import Snippet, snippet, wanted_stems
 
+NOTHING = Markup()
 WHOLE = 20_000
 BAR = 1_000
 MOST_WHOLE = 20
 """Results up to which a page holds their whole texts; longer lists lead to the documents."""
+MOST_EXPLAINED = 100
+"""Results up to which each shows its text and its score in parts; longer lists are titles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +57,24 @@ class TermShares:
 
 @dataclass(frozen=True, slots=True)
 class HitView:
-    """One result; ``moved`` is its rank in the other pane minus its own, None if absent."""
+    """One result; ``moved`` is its rank in the other pane minus its own, None if absent.
+
+    Those of a list of more than ``MOST_EXPLAINED`` have a title and nothing else to read.
+    """
 
     hit: SearchHit
     href: str
     title: Markup
-    summary: Markup
-    whole: Markup
-    table: Markup
-    shares: tuple[Share, ...]
-    lift: Lift | None
-    terms: tuple[TermShares, ...]
-    account: tuple[str, ...]
-    folded: tuple[tuple[FoldedHit, Label | None], ...]
-    more: int
     weak: str
+    summary: Markup = NOTHING
+    whole: Markup = NOTHING
+    table: Markup = NOTHING
+    shares: tuple[Share, ...] = ()
+    lift: Lift | None = None
+    terms: tuple[TermShares, ...] = ()
+    account: tuple[str, ...] = ()
+    folded: tuple[tuple[FoldedHit, Label | None], ...] = ()
+    more: int = 0
     moved: int | None = None
 
 
@@ -85,8 +91,9 @@ def hit_views(
     most = max((max(hit.fused, hit.boosted) for hit in response.results), default=0.0)
     ranks = {hit.chunk.chunk_id: hit.rank for hit in other.results} if other else {}
     whole = len(response.results) <= MOST_WHOLE
+    explained = len(response.results) <= MOST_EXPLAINED
     return [
-        _view(hit, response.query, wanted, most, ranks, labels or {}, whole)
+        _view(hit, response.query, wanted, most, ranks, labels or {}, whole, explained)
         for hit in response.results
     ]
 
@@ -116,15 +123,21 @@ def _view(
     ranks: dict[str, int],
     labels: Mapping[str, Label],
     whole: bool,
+    explained: bool,
 ) -> HitView:
     chunk = hit.chunk
     before = ranks.get(chunk.chunk_id)
+    moved = None if before is None else before - hit.rank
+    href = document_link(chunk.doc_id, chunk.chunk_id, query)
+    title = marked(snippet(chunk.title, wanted, WHOLE))
+    if not explained:
+        return HitView(hit=hit, href=href, title=title, weak=weak(hit), moved=moved)
     shares = _shares(hit, most)
     table = safe_table(chunk.table_html) if whole and chunk.table_html else ""
     return HitView(
         hit=hit,
-        href=document_link(chunk.doc_id, chunk.chunk_id, query),
-        title=marked(snippet(chunk.title, wanted, WHOLE)),
+        href=href,
+        title=title,
         summary=marked(snippet(chunk.text, wanted)),
         whole=marked(snippet(chunk.text, wanted, WHOLE)) if whole else Markup(),
         table=Markup(table),  # noqa: S704
@@ -135,7 +148,7 @@ def _view(
         folded=tuple((one, labels.get(one.chunk_id)) for one in hit.folded),
         more=hit.folded_count - len(hit.folded),
         weak=weak(hit),
-        moved=None if before is None else before - hit.rank,
+        moved=moved,
     )
 
 

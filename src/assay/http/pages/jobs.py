@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from assay.app import runs
 from assay.app.jobs import ENDED, EVALUATION, Job, JobState
 from assay.app.schedule import parse_schedule
-from assay.errors import AssayError, UnknownRunError
+from assay.errors import AssayError
 from assay.http.job_answers import may_change, require_for
 from assay.http.pages.listing import PAGE, listing, page_number
 from assay.http.pages.page import Evaluator, Reader, ServiceOf, curl, form_of, page
@@ -38,6 +39,12 @@ class JobView:
     who: str
     may_change: bool
     run: RunInfo | None = None
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was done."""
+        return self.job.state is JobState.COMPLETE
 
     @property
     def ended(self) -> bool:
@@ -124,15 +131,19 @@ async def change(
 
 
 def _view(service: Service, job: Job, caller: Any, *, scored: bool = False) -> JobView:
-    info = None
+    """A job; ``scored``: with the figures of its run, as far as it got."""
+    info, figures = None, {}
     if job.kind == EVALUATION and (scored or job.run_id):
         try:
             info = service.workspace.runs.run(job.run_id or job.job_id)
-            if scored and job.done:
-                info = runs.with_figures(service.workspace, info)
-        except (UnknownRunError, AssayError):
-            info = None  # it has not begun, or was deleted
-    return JobView(job, service.keyring.who(job.owner), may_change(caller, job), info)
+            if scored and job.state is JobState.COMPLETE:
+                figures = info.aggregate.get("metrics", {})
+            elif scored and job.done:
+                figures = runs.live_figures(service.workspace, info)
+        except AssayError:  # it has not begun, or was deleted
+            pass
+    who = service.keyring.who(job.owner)
+    return JobView(job, who, may_change(caller, job), info, figures)
 
 
 def _baseline(service: Service, view: JobView) -> RunInfo | None:

@@ -1,8 +1,9 @@
-"""Where does somebody want to go? Pages, runs, test sets and rounds by a few letters."""
+"""Where does somebody want to go? Pages, runs, sets, rounds, documents by a few letters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from fastapi import Request
 from starlette.responses import Response
@@ -46,8 +47,17 @@ def _targets(service: Service, text: str) -> list[Target]:
         return pages
     runs = service.workspace.runs.runs(RunFilter(text=text), limit=MOST).runs
     sets = [name for name in testsets.names(service.workspace.layout) if low in name.lower()]
-    known = (one.round_id for one in service.workspace.annotations.rounds())
-    rounds = [name for name in known if low in name.lower()]
+    rounds: list[str] = []
+    documents: list[Target] = []
+    if service.workspace.exists():
+        known = (one.round_id for one in service.workspace.annotations.rounds())
+        rounds = [name for name in known if low in name.lower()]
+        documents = [
+            Target(
+                "document", one.title or one.doc_id, f"/documents/{quote(one.doc_id)}", one.doc_id
+            )
+            for one in service.workspace.documents(limit=MOST, text=text).documents
+        ]
     return [
         *pages,
         *(
@@ -61,5 +71,6 @@ def _targets(service: Service, text: str) -> list[Target]:
         ),
         *(Target("test set", name, f"/testsets/{name}") for name in sets[:MOST]),
         *(Target("round", name, f"/annotate/{name}") for name in rounds[:MOST]),
+        *documents,
         Target("search", f"Search for “{text}”", address("/search", {"q": text})),
     ]

@@ -40,7 +40,6 @@ from assay.http.pages.pane import search_link
 from assay.http.pages.query_pair import DEPTH, ranked_lines
 from assay.http.pages.runs import HEADLINES, SMALL_N, baseline_run, row
 from assay.http.service import Service
-from assay.measures.base import Measure
 from assay.model.runs import RunInfo, RunStatus
 from assay.model.testset import TestSet
 from assay.plural import counted
@@ -178,7 +177,7 @@ async def queries_part(ref: str, request: Request, service: ServiceOf, caller: R
             "most": most,
             "rows": rows[start : start + PAGE],
             "listing": listing(address, chosen, number, len(rows)),
-            "measures": _shown_measures(found),
+            "measures": found.headlines,
             "by_type": _by_type(found, address),
             "distribution": _distribution(found, address),
         }
@@ -274,20 +273,15 @@ def _explained(
 
 
 def _by_type(found: QueryScores, target: str) -> list[TypeRow]:
-    measures = _shown_measures(found)
     return [
         TypeRow(
             kind.replace("_", " "),
             f"{target}?{urlencode({'type': kind})}#queries",
             len(part.queries),
-            [part[measure] for measure in measures],
+            [part[measure] for measure in found.headlines],
         )
         for kind, part in found.by_type.items()
     ]
-
-
-def _shown_measures(found: QueryScores) -> Sequence[Measure]:
-    return found.scores.measures[:3] if found.scores else ()
 
 
 def _distribution(found: QueryScores, target: str) -> Markup:

@@ -40,6 +40,8 @@ router = new_router()
 NAMES = {measure.key: str(measure) for measure in runs.headline_measures()}
 HEADLINES = tuple(NAMES)
 TREND = 100
+TREND_WIDTHS = 960, 400
+"""Of the chart on a large screen and on a phone."""
 SMALL_N = 25
 """With fewer queries a mean says little; such runs get a badge."""
 MOST_DIFFERENCES = 5
@@ -384,8 +386,17 @@ def _trend(past: History | None, suite: str, chosen: RunFilters, name: str) -> d
     left_out = list(past.left_out)
     if others:
         left_out.append(f"{counted(others, 'run', 'is')} of other queries, parts or engines")
-    chart = trend(points, name=name, threshold=_threshold(chosen.threshold))
-    return {"trend": chart, "no_trend": "", "series": series, "left_out": left_out}
+    wide, narrow = (
+        trend(points, name=name, threshold=_threshold(chosen.threshold), width=width)
+        for width in TREND_WIDTHS
+    )
+    return {
+        "trend": wide,
+        "trend_narrow": narrow,
+        "no_trend": "",
+        "series": series,
+        "left_out": left_out,
+    }
 
 
 def _points(shown: Sequence[RunInfo], past: History, measure: str) -> list[TrendPoint]:

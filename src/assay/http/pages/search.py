@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from fastapi import Request
+from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from assay.app.configurations import list_configurations
@@ -17,7 +19,7 @@ from assay.app.models import ModelRow
 from assay.app.search import options_of_caller
 from assay.errors import UsageError
 from assay.http.edge.problems import ProblemError
-from assay.http.pages.hits import MOST_WHOLE, HitView, hit_views
+from assay.http.pages.hits import MOST_EXPLAINED, MOST_WHOLE, HitView, hit_views
 from assay.http.pages.judging import GRADES, MOST_GRADED, judging_of, pending_in, standings
 from assay.http.pages.page import Command, Reader, ServiceOf, address, cli, curl, is_htmx, page
 from assay.http.pages.page import router as new_router
@@ -116,6 +118,11 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         document=params.get("document", "").strip()[:200],
         answer=address("/answer", [pair for pair in link_pairs if pair[0] not in NOT_ANSWERED]),
         most_graded=MOST_GRADED,
+        most_explained=MOST_EXPLAINED,
+        fewer=address(
+            "/search",
+            [("k", str(SIZES[-1])), *(one for one in link_pairs if one[0] not in {"k", "offset"})],
+        ),
         link=link,
         components=searcher.components,
         known=_known(searcher, await service.work(service.workspace.models)),
@@ -124,8 +131,14 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         part=is_htmx(request),
     )
     if is_htmx(request):
-        shown.headers["hx-push-url"] = link
+        shown.headers[_history(request, query)] = link
     return shown
+
+
+def _history(request: Request, query: str) -> str:
+    """Another question is another page to go back to; a knob that moved is not."""
+    before = QueryParams(urlsplit(request.headers.get("hx-current-url", "")).query)
+    return "hx-replace-url" if before.get("q", "").strip() == query else "hx-push-url"
 
 
 @router.get("/search/why")

@@ -73,9 +73,6 @@ document.addEventListener("click", (event) => {
   if (tab) showPane(tab.dataset.paneTab);
 });
 
-// A chart that is wider than the screen shows its newest end
-for (const one of $$("[data-newest-last]")) one.scrollLeft = one.scrollWidth;
-
 // Dialogs
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-open]");

@@ -42,6 +42,7 @@ function askFirst(text) {
 }
 
 async function sendKept(form, submitter) {
+  if (form.ariaBusy === "true") return; // a second click
   const body = new URLSearchParams(new FormData(form, submitter));
   form.setAttribute("aria-busy", "true");
   let answer;
@@ -49,11 +50,15 @@ async function sendKept(form, submitter) {
     answer = await fetch(form.action, { method: "POST", body, headers: { "HX-Request": "true" } });
   } catch {
     say("The service did not answer. Nothing was changed; try again.", 10000);
-    return;
-  } finally {
     form.removeAttribute("aria-busy");
+    return;
   }
-  if (answer.redirected && answer.ok) { location.assign(answer.url); return; }
+  if (answer.redirected && answer.ok) {
+    if (answer.url.split("#")[0] === location.href.split("#")[0]) location.reload();
+    else location.assign(answer.url);
+    return; // busy until the next page is here
+  }
+  form.removeAttribute("aria-busy");
   const text = await answer.text();
   if (!answer.ok) {
     const slot = problemSlot(form);
@@ -76,6 +81,15 @@ document.addEventListener("submit", async (event) => {
   if (asks && !(await askFirst(form.dataset.ask))) return;
   await sendKept(form, event.submitter);
 });
+
+// Plain forms are sent once, however often their button is pressed
+const SENDS = "form[method=post]:not([data-keep], [data-ask], [hx-post])";
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches(SENDS)) return;
+  if (event.target.ariaBusy === "true") event.preventDefault();
+  event.target.ariaBusy = "true";
+});
+window.addEventListener("pageshow", () => { for (const one of $$("form[aria-busy=true]")) one.ariaBusy = null; });
 
 // Going back is only offered where there is something to go back to
 for (const button of $$("[data-back]")) {

@@ -6,10 +6,13 @@ import re
 
 from starlette.testclient import TestClient
 
+from assay.evaluation.claim_changes import answer_changes
 from assay.http.pages.answer import answer_view
 from assay.model.answers import Answer
 from assay.model.document import Label
 from assay.model.judges import JudgedAnswer, JudgedClaim, Opinion
+from assay.model.runs import QueryOutcome
+from tests.unit.http.small import TEST_SET
 
 TEXTS = {"d1:chunk_0": "Aspirin eases\nheadache <b>. It lowers fever.", "d2:chunk_0": "Triptans."}
 LABELS = {name: Label(name[:2], f"Title {name[:2]}", "") for name in TEXTS}
@@ -64,3 +67,33 @@ def test_a_question_is_answered_or_refused(reading: TestClient) -> None:
     assert "No answer" in refused
     assert 'href="/search?q=weather+in+paris"' in refused
     assert reading.get("/answer").status_code == 400
+
+
+def test_a_comparison_shows_what_became_of_the_answers(pages: TestClient) -> None:
+    for name, depth in (("said_a", "1"), ("said_b", "100")):
+        address = f"/v1/evaluate?evaluation_id={name}&depth={depth}&answers=true"
+        assert pages.post(address, json=TEST_SET).status_code == 200
+    whole = pages.get("/compare?a=said_a&b=said_b").text
+    assert '<h2 id="answers">' in whole
+    assert "Groundedness" in whole
+    assert "What flipped" in whole
+    one = pages.get("/compare/query?a=said_a&b=said_b&query=q1").text
+    for run in ("said_a", "said_b"):
+        assert f'hx-get="/runs/{run}/answer/q1" hx-trigger="load" hx-target="this"' in one
+    assert '<h2 id="answers">' not in pages.get("/compare?a=run_a&b=run_b").text
+
+
+def test_a_query_that_only_one_run_answered_has_flipped() -> None:
+    said, refused = Answer("So it is."), Answer("", grounded=False, refusal_reason="unknown")
+    sides = [
+        {name: QueryOutcome(name, (), answer=answer) for name, answer in side.items()}
+        for side in (
+            {"q1": said, "q2": refused, "q3": said, "q4": None},
+            {"q1": refused, "q2": said, "q3": said, "q4": said},
+        )
+    ]
+    found = answer_changes(*sides)
+    assert [(one.query_id, one.before, one.after) for one in found] == [
+        ("q1", "answered", "refused"),
+        ("q2", "refused", "answered"),
+    ]

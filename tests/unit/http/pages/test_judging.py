@@ -94,11 +94,23 @@ def test_a_set_that_ships_shows_its_grades_and_leads_to_a_draft(pages: TestClien
 
 def test_results_lead_to_documents_and_to_the_next_page(pages: TestClient) -> None:
     text = pages.get("/search?q=headache&k=1").text
-    assert re.search(r'<h3><a href="/documents/d[12]\?chunk=d[12]%3Achunk_0&amp;q=headache#', text)
+    link = r'<a href="/documents/d[12]\?chunk=d[12]%3Achunk_0&amp;q=headache#'
+    assert re.search(rf'<h3 dir="auto">{link}', text)
     assert 'href="/search?q=headache&amp;k=1&amp;offset=1" rel="next"' in text
     second = pages.get("/search?q=headache&k=1&offset=1").text
     assert 'href="/search?q=headache&amp;k=1" rel="prev"' in second
     assert 'aria-label="rank 2"' in second
+
+
+def test_a_very_long_list_is_titles(pages: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("hits", "search"):
+        monkeypatch.setattr(f"assay.http.pages.{module}.MOST_EXPLAINED", 1)
+    text = pages.get("/search?q=headache&k=100&rrf_k=7").text
+    assert "More than 1 results are listed by title" in text
+    assert 'href="/search?k=50&amp;q=headache&amp;rrf_k=7"' in text
+    assert text.count('<span class="rank">') == 2
+    assert "eases headache" not in text
+    assert '<fieldset class="grades"' not in text
 
 
 def test_a_held_out_question_shows_no_grades(pages: TestClient) -> None:

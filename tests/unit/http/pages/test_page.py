@@ -119,6 +119,17 @@ def test_a_part_of_a_page_is_only_that_part(reading: TestClient) -> None:
     assert "<html" not in refused.text
 
 
+def test_only_another_question_is_a_page_to_go_back_to(reading: TestClient) -> None:
+    def told(path: str, shown: str) -> set[str]:
+        there = {"hx-request": "true", "hx-current-url": f"http://localhost{shown}"}
+        names = reading.get(path, headers=there).headers.keys()
+        return {"hx-push-url", "hx-replace-url"} & set(names)
+
+    assert told("/search?q=headache&rrf_k=7", "/search?q=headache") == {"hx-replace-url"}
+    assert told("/search?q=insulin&rrf_k=7", "/search?q=headache&rrf_k=7") == {"hx-push-url"}
+    assert told("/search?q=headache", "/search") == {"hx-push-url"}
+
+
 @pytest.mark.slow
 @pytest.mark.req("R15")
 def test_commands_to_copy_ask_for_the_same(reading: TestClient) -> None:
@@ -248,7 +259,7 @@ def test_the_gate_suggests_only_what_can_be_held_against(
 
 
 def test_a_joined_test_set_is_pooled_by_its_parts(pages: TestClient) -> None:
-    assert "assay testset pool" not in pages.get("/runs/run_a/queries").text
+    assert "/annotate/new" not in pages.get("/runs/run_a/queries").text
     queries = [{**one, "relevant_docs": one["relevant_docs"][:1]} for one in TEST_SET["queries"]]
     for name, provenance in {
         "joined": {"joined": [["first", "v1", "0"], ["second", "v1", "1"]]},
@@ -258,9 +269,9 @@ def test_a_joined_test_set_is_pooled_by_its_parts(pages: TestClient) -> None:
         answer = pages.post(f"/v1/evaluate?evaluation_id={name}_run", json=body)
         assert answer.status_code == 200, answer.text
     text = pages.get("/runs/joined_run/queries").text
-    assert "assay testset pool first --annotators" in text
-    assert "assay testset pool second --annotators" in text
-    assert "assay testset pool odd --annotators" in pages.get("/runs/odd_run/queries").text
+    assert "/annotate/new?from=unjudged&amp;set=first" in text
+    assert "/annotate/new?from=unjudged&amp;set=second" in text
+    assert "/annotate/new?from=unjudged&amp;set=odd" in pages.get("/runs/odd_run/queries").text
 
 
 def test_a_page_without_data_is_light(reading: TestClient) -> None:

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from assay.store.keys import KeyStore
 from tests.unit.http.conftest import MakeService, client_of
 from tests.unit.http.pages.conftest import FORM, PERSON
+from tests.unit.http.small import TEST_SET
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.slow
@@ -113,15 +114,57 @@ def _runs(text: str) -> list[str]:
     return re.findall(r'data-pick value="([^"]+)"', text)
 
 
+def test_the_trend_is_of_runs_that_can_be_compared(pages: TestClient) -> None:
+    newer = {**TEST_SET, "version": "v2"}
+    assert pages.post("/v1/evaluate?evaluation_id=run_c", json=newer).status_code == 200
+    text = pages.get("/runs").text
+    assert "over the last 2 complete runs of small v1" in text
+    assert "Not drawn: 1 run is of other queries, parts or engines." in text
+    alone = {**TEST_SET, "name": "alone"}
+    assert pages.post("/v1/evaluate?evaluation_id=run_d", json=alone).status_code == 200
+    text = pages.get("/runs?suite=alone").text
+    assert "A trend needs two complete runs of alone that can be compared." in text
+    assert "it is undefined in every run" in pages.get("/runs?suite=small&measure=nothing").text
+
+
+def test_a_run_without_relevant_documents_lists_its_queries(pages: TestClient) -> None:
+    made = pages.post(
+        "/v1/evaluate?evaluation_id=unjudged", json={"dataset_id": "test_set_v1_extras"}
+    )
+    assert made.status_code == 200, made.text
+    for part in ("", "/queries", "/stages", "/query/x01"):
+        assert pages.get(f"/runs/unjudged{part}").status_code == 200, part
+    assert "x01" in pages.get("/runs/unjudged/queries").text
+    assert "No query of this run has a relevant document" in pages.get("/runs/unjudged/stages").text
+
+
+def test_the_tiles_of_a_run_begin_with_the_measures_of_the_list(reading: TestClient) -> None:
+    text = reading.get("/runs/run_b").text
+    shown = re.findall(r'<div class="tile"><span>([^<]*)</span>', text)
+    assert shown[:3] == ["nDCG@10", "Recall@10", "MRR"]
+
+
+def test_moments_say_their_time_zone(reading: TestClient) -> None:
+    for path in ("/runs", "/runs/run_b", "/compare?a=run_a&b=run_b", "/jobs"):
+        for shown in re.findall(r"<time datetime=[^>]*>([^<]*)</time>", reading.get(path).text):
+            assert shown.endswith(" UTC"), path
+
+
+def test_a_query_leads_to_the_search_of_either_run(reading: TestClient) -> None:
+    text = reading.get("/compare/query?a=run_a&b=run_b&query=q1").text
+    assert 'href="/search?q=headache&amp;depth=1">as A did' in text
+    assert 'href="/search?q=headache">as B did' in text
+
+
 def test_a_deleted_run_is_offered_back(pages: TestClient) -> None:
     status, place, _ = _post(pages, "/ui/runs/delete", run="run_b")
     assert (status, place) == (303, "/runs?deleted=run_b")
     text = pages.get(place).text
-    assert "Deleted run_b." in text
+    assert "The run run_b is deleted." in text
     assert _runs(text) == ["run_a"]
     assert _post(pages, "/ui/runs/restore", run="run_b")[:2] == (303, "/runs/run_b")
     assert "baseline" in pages.get("/v1/runs/run_b").json()["tags"]
-    assert "deleted run" not in pages.get("/runs").text
+    assert "deleted" not in pages.get(place).text  # gone back to, the page offers nothing stale
 
 
 def test_moving_the_baseline_is_asked_about(reading: TestClient) -> None:
@@ -163,11 +206,13 @@ def test_the_bars_of_a_run_open_their_queries(reading: TestClient) -> None:
     assert '<details class="entry query"' in reading.get(bar[1].replace("&amp;", "&")).text
 
 
-def test_the_palette_finds_pages_runs_and_sets(reading: TestClient) -> None:
+def test_the_palette_finds_pages_runs_sets_and_documents(reading: TestClient) -> None:
     assert "HTTP reference" in reading.get("/ui/palette").text
     found = reading.get("/ui/palette?q=run_").text
     assert 'href="/runs/run_a"' in found
     assert 'href="/testsets/test_set_v1"' in reading.get("/ui/palette?q=test_set").text
+    assert 'href="/documents/d2"' in reading.get("/ui/palette?q=migr").text
+    assert 'href="/annotate/new"' in reading.get("/ui/palette?q=new+round").text
 
 
 @pytest.fixture
