@@ -199,14 +199,14 @@ def chaos(seconds: float, seed: int, folder: Path, *, full: bool, clock: Path | 
     journals = [folder.parent / f"{folder.name}-{kind.__name__}.jsonl" for kind in WRITERS]
     world = Chaos(folder, seed, clock)
 
-    def caller() -> Caller:
+    def new_caller() -> Caller:
         return Caller(lambda: world.address, world.key, over)
 
     writers: list[Writer] = [
-        kind(caller(), path, seed + at)
+        kind(new_caller(), path, seed + at)
         for at, (kind, path) in enumerate(zip(WRITERS, journals, strict=True))
     ]
-    readers = [Reader(caller(), seed + at) for at in range(3)]
+    readers = [Reader(new_caller(), seed + at) for at in range(3)]
     events: list[Callable[[], None]] = [world.kill, world.stop, world.dawdle, world.take_over]
     events += [world.fill] if full else []
     events += [world.jump] if clock else []
@@ -224,9 +224,9 @@ def chaos(seconds: float, seed: int, folder: Path, *, full: bool, clock: Path | 
         for thread in (*writers, *readers):
             thread.join(90)
         world.end()
-    for thread in (*writers, *readers):
-        figures.statuses.update(thread.caller.statuses)
-        figures.unexpected += thread.caller.defects
+    for caller in [one.caller for one in writers] + [one.caller for one in readers]:
+        figures.statuses.update(caller.statuses)
+        figures.unexpected += caller.defects
     figures.unexpected += [one for writer in writers for one in writer.unexpected]
     figures.add(world.checked(journals))
     figures.seconds = round(time.monotonic() - began, 1)
@@ -237,8 +237,9 @@ def chaos(seconds: float, seed: int, folder: Path, *, full: bool, clock: Path | 
 def disk(folder: Path) -> Iterator[bool]:
     """Mount a disk of its own at a folder, which can be filled; whether that was possible."""
     options = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(folder)]
-    mounted = os.geteuid() == 0 and subprocess.run(options, capture_output=True, check=False)
-    done = bool(mounted) and mounted.returncode == 0
+    done = False
+    if os.geteuid() == 0:
+        done = subprocess.run(options, capture_output=True, check=False).returncode == 0
     try:
         yield done
     finally:

@@ -235,7 +235,7 @@ def test_a_clock_before_1970_is_named_instead_of_an_import_that_never_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delitem(sys.modules, "onnxruntime", raising=False)
-    monkeypatch.setattr(extras.time, "time", lambda: -1.0)
+    monkeypatch.setattr("assay.extras.time.time", lambda: -1.0)
     with pytest.raises(MissingDependencyError, match="before 1970"):
         extras.import_optional("onnxruntime")
     assert extras.import_optional("json") is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Annotated, Any, get_origin
+from typing import Annotated, Any, TypeVar, get_origin
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.dependencies.models import Dependant
@@ -22,6 +22,7 @@ from assay.http.service import Service
 from assay.http.wire.base import ProblemBody
 from assay.model.codec import json_schema
 
+R = TypeVar("R", bound=Response)
 LARGE_BYTES = 64 << 10
 
 
@@ -101,9 +102,9 @@ async def json_response(service: Service, task: Callable[[], Any]) -> JSONRespon
 async def computed(
     service: Service,
     seconds: Callable[[Workspace], float],
-    function: Callable[..., Response],
+    function: Callable[..., R],
     *given: Any,
-) -> Response:
+) -> R:
     """The response of ``function``, a function of a module that may take long.
 
     It is called with the workspace and what is given. ``seconds`` estimates how long a core

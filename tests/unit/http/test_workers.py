@@ -79,7 +79,8 @@ def test_an_answer_comes_back_and_the_process_is_used_again(
 
 def test_work_that_nobody_waits_for_is_ended_and_paid(workers: Workers) -> None:
     run(workers, squared, 1)
-    looks, paid = itertools.count(), []
+    looks = itertools.count()
+    paid: list[float] = []
     with (
         pytest.raises(interrupt.GivenUpError),
         interrupt.until(lambda: next(looks) > 10),

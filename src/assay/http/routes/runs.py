@@ -322,7 +322,7 @@ async def report(
 
     The page masks held-out queries unless the key has the scope evaluate; then the look is logged.
     """
-    asked = {
+    asked: dict[str, Any] = {
         "measures": measures,
         "workflow": workflow,
         "targets": target,
