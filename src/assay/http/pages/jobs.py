@@ -132,7 +132,8 @@ async def change(
 
 def _view(service: Service, job: Job, caller: Any, *, scored: bool = False) -> JobView:
     """A job; ``scored``: with the figures of its run, as far as it got."""
-    info, figures = None, {}
+    info: RunInfo | None = None
+    figures: Mapping[str, float | None] = {}
     if job.kind == EVALUATION and (scored or job.run_id):
         try:
             info = service.workspace.runs.run(job.run_id or job.job_id)
