@@ -3,7 +3,8 @@
 A passage takes one pass, which gives its vector and its terms (``one_pass.py``). A query needs the
 model for its vector alone: its terms are its own word pieces with learned weights. Passages and
 queries have sessions of their own, opened when the first comes: a process that only searches never
-loads what passages need.
+loads what passages need. An ingest opens that of queries too, so that how they run fastest
+(``machine.py``) is measured before the first search.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from assay.errors import FormatError, UsageError
 from assay.model.vectors import BothVectors, DenseMatrix, Kind, SparseVector
 
 TOKENIZER = "tokenizer.json"
+MANY_TEXTS = 32
+"""Passages in one call that show that a corpus is being encoded."""
 _TYPICAL = "Does low-dose aspirin lower the risk of a second heart attack in older adults?"
 
 
@@ -73,7 +76,10 @@ class Hybrid:
     def encode_both(self, texts: list[str]) -> list[BothVectors]:
         """The vectors of passages, in order, one pass each."""
         session, prefix = self._passages, self.card.passage_prefix
-        return run_each(lambda text: self._both(session, prefix + text), texts, self._threads, len)
+        found = run_each(lambda text: self._both(session, prefix + text), texts, self._threads, len)
+        if self._kept is not None and len(texts) >= MANY_TEXTS:
+            _ = self._queries  # an ingest takes its time, the first search should not
+        return found
 
     def query_vectors(self, texts: list[str]) -> DenseMatrix:
         """The dense vectors of queries, in order."""

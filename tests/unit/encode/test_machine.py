@@ -11,6 +11,7 @@ import pytest
 
 from assay.encode import machine
 from assay.encode.encoders import open_hybrid
+from assay.encode.hybrid import MANY_TEXTS
 from assay.encode.machine import Way, chosen, fastest, shortest, ways
 from assay.encode.shelf import Shelf
 from tests.unit.encode.tiny_hybrid import write_hybrid
@@ -130,3 +131,14 @@ def test_floats_change_a_query_a_little_and_a_passage_not_at_all(
     np.testing.assert_array_equal(
         model.dense.encode(["aspirin"], "passage"), exact.dense.encode(["aspirin"], "passage")
     )
+
+
+@pytest.mark.usefixtures("inexact")
+def test_an_ingest_measures_so_that_the_first_search_need_not(tmp_path: Path) -> None:
+    folder, kept = write_hybrid(tmp_path / "model"), tmp_path / "machine.json"
+    model = open_hybrid(str(folder), Shelf(), threads=1, kept=kept)
+    assert model is not None
+    model.encode_both(["aspirin"])
+    assert not kept.exists()
+    model.encode_both([f"aspirin {number}" for number in range(MANY_TEXTS)])
+    assert kept.is_file()
