@@ -108,8 +108,9 @@ class Chaos:
                 time.sleep(0.5)
             else:
                 assert service.process.stderr is not None
-                drain = service.process.stderr.read
-                threading.Thread(target=drain, daemon=True).start()  # nobody reads the log
+                read = service.process.stderr.read
+                self._drain = threading.Thread(target=read, daemon=True)  # nobody reads the log
+                self._drain.start()
                 self.longest_pause = max(4.0, time.monotonic() - began)
                 return service
 
@@ -117,9 +118,7 @@ class Chaos:
 
     def kill(self) -> None:
         """End the service at any moment, and start it again."""
-        self.service.process.send_signal(signal.SIGKILL)
-        self.service.process.wait()
-        self.service.client.close()
+        self._gone()
         self.service = self._started()
         self._address = self.service.address
 
@@ -183,8 +182,15 @@ class Chaos:
         self.service.process.send_signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             self.service.process.wait(30)
-        self.service.process.kill()
-        self.service.process.wait()
+        self._gone()
+
+    def _gone(self) -> None:
+        process = self.service.process
+        process.kill()
+        process.wait()
+        self._drain.join(10)  # processes of the service may hold it open a little longer
+        for log in filter(None, (process.stdout, process.stderr)):
+            log.close()
         self.service.client.close()
 
     def checked(self, journals: list[Path]) -> Verdict:
@@ -195,9 +201,10 @@ class Chaos:
 
 def chaos(seconds: float, seed: int, folder: Path, *, full: bool, clock: Path | None) -> Figures:
     """Do everything at once for so long."""
-    began, over, figures = time.monotonic(), threading.Event(), Figures()
+    over, figures = threading.Event(), Figures()
     journals = [folder.parent / f"{folder.name}-{kind.__name__}.jsonl" for kind in WRITERS]
     world = Chaos(folder, seed, clock)
+    began = time.monotonic()
 
     def new_caller() -> Caller:
         return Caller(lambda: world.address, world.key, over)
