@@ -106,7 +106,7 @@ assay eval run -t test_set_v1 --tag baseline
 assay eval export latest --trec > results.trec
 assay eval run -t test_set_v1 --answers --judge words
 assay judge sheet latest --out graded.csv
-sed -i 's/,\\r$/,supported\\r/' graded.csv
+sed -i 's/,\\r\\?$/,supported/' graded.csv
 assay judge grade latest graded.csv --by bob
 mkdir runs
 set -- $(assay demo --paths)

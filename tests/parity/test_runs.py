@@ -140,8 +140,7 @@ def of_gate(plain: Any) -> list[str]:
 def of_query(plain: Any) -> list[str]:
     """Each relevant judgment with its rank, as the page has it."""
     return [
-        f'<code>{one["id"]}</code></span>\n<span class="soft">'
-        + (f"rank {one['rank']}" if one["rank"] else "not found")
+        f"rank {one['rank']}" if one["rank"] else 'Why is it not in the first ten?">not found'
         for one in plain["relevant_docs"]
         if one["grade"] > 0
     ]

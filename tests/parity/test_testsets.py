@@ -174,7 +174,7 @@ def test_what_is_held_out_is_masked_and_every_look_is_logged(sides: Surfaces) ->
     assert words not in str(sides.get("/v1/testsets/split"))
     assert words not in sides.page("/testsets/split")
     assert sides.command("testset", "heldout", "split")["looks"] == 0
-    assert words in str(testsets.show(sides.workspace, "split", held_out=True).test_set)
+    assert words in str(to_plain(testsets.show(sides.workspace, "split", held_out=True).test_set))
     assert words in str(sides.command("testset", "show", "split", "--held-out"))
     assert words in str(sides.get("/v1/testsets/split", held_out="true"))
     assert words in sides.page("/testsets/split?reveal=on")

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "encode/pull.py": "a damaged folder on its way out",
     "ingest/archives.py": "a temporary folder, gone a moment later",
     "app/corpus.py": "a temporary file, gone a moment later",
+    "testing/invariants.py": "a journal of a test run, flushed line by line",
     "cli/streams.py": "nothing: /dev/null",
     "cli/eval.py": "a line for the summary of a CI job, in a file of theirs",
 }

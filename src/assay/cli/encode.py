@@ -36,7 +36,7 @@ def command(
     title_field: TitleField = "",
     json_output: JsonFlag = False,
 ) -> int:
-    """Encode documents into files of vectors, for a workspace elsewhere."""
+    """Encode documents into vectors for another workspace."""
     from assay.app.workspace import Workspace
     from assay.cli.progress import limited_notes, staged_progress
     from assay.model.codec import encode

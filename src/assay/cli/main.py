@@ -52,7 +52,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "encode",
         "assay.cli.encode",
-        "Encode documents into files of vectors, for a workspace elsewhere.",
+        "Encode documents into vectors for another workspace.",
     ),
     Entry(
         "search",

@@ -38,7 +38,7 @@ LOOK_S = 0.02
 IDLE_S = 120.0
 """A process that was asked nothing for so long ends."""
 MOST_KB = 400_000
-"""A process that has held more memory than this ends after its answer."""
+"""A process whose peak of memory has grown by more than this ends after its answer."""
 NICENESS = 5
 PROGRAM = "from assay.http.workers import main; main()"
 
@@ -244,13 +244,19 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     os.nice(NICENESS)
     try:
+        at_start = _peak_kb()
         with Workspace(pipe.recv()) as workspace:
             while pipe.poll(IDLE_S):
                 pipe.send((*_answer(workspace, *pipe.recv()), time.process_time()))
-                if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KB:
+                if _peak_kb() > at_start + MOST_KB:
                     return
     except (EOFError, ConnectionError):
         return  # the service has ended
+
+
+def _peak_kb() -> int:
+    """The peak of memory; a new process inherits that of the process that started it."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _answer(

@@ -39,7 +39,7 @@ SORTS = {
     "best": "best first",
     "query": "by id",
 }
-MOST_POINTS = 1_000
+MOST_POINTS = 800
 MOST_SIDE_BY_SIDE = 12
 KINDS = [kind.value for kind in ComparisonKind]
 DIRECTIONS = get_args(Direction)
