@@ -104,10 +104,10 @@ cp -r trials documents
 assay ingest trials
 assay eval run -t test_set_v1 --tag baseline
 assay eval export latest --trec > results.trec
-assay eval run -t test_set_v1 --answers --judge words
-assay judge sheet latest --out graded.csv
+assay eval run -t test_set_v1 --answers --judge words --tag judged
+assay judge sheet judged --out graded.csv
 sed -i 's/,\\r\\?$/,supported/' graded.csv
-assay judge grade latest graded.csv --by bob
+assay judge grade judged graded.csv --by bob
 mkdir runs
 set -- $(assay demo --paths)
 cp "$1" judgments.jsonl; cp "$1" qrels.txt; cp "$2" "$3" runs; cp "$2" "$3" .
