@@ -196,13 +196,13 @@ def live_figures(assay: Assay, info: RunInfo) -> Mapping[str, float | None]:
 def search_changes(info: RunInfo, usual: SearchOptions) -> dict[str, str | list[str]]:
     """How the search of a run differs from the usual one, as people write options.
 
-    Nothing where another system made it.
+    Nothing where another system made it, or where nothing is known of its configuration.
     """
     from assay.app.configurations import SAVED_NAMES
     from assay.search.request import write_changes
     from assay.search.run_config import options_from
 
-    if not info.ours:
+    if not info.ours or not info.config:
         return {}
     found = write_changes(options_from(info.config, usual), usual)
     return {name: text for name, text in found.items() if name in SAVED_NAMES}
