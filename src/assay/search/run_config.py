@@ -69,4 +69,4 @@ def options_from(config: Mapping[str, Any], defaults: SearchOptions) -> SearchOp
     known = {*(item.name for item in fields(SearchOptions)), *RUN_FILTERS}
     values = {name: value for name, value in config.items() if name in known}
     values["synonyms"] = bool(values.get("synonyms", False))
-    return evaluation_options(defaults, **values, k=config["kept"])
+    return evaluation_options(defaults, **values, k=config.get("kept", defaults.k))
