@@ -1,12 +1,12 @@
 """What do plain text and Markdown files say, heading by heading?
 
 The text is unchanged, except that front matter at the top of a Markdown file (YAML between ``---``
-lines, TOML between ``+++`` lines) becomes title and metadata. In Markdown, ``#`` lines and underlined lines are headings; in
-plain text, lines between blank ones that name a section (``METHODS``, ``2. Results``). Tables of
-Markdown are sections of their own (``markdown_tables.py``). The title is that of the front matter,
-else the first heading of level one. Plain text whose lines begin with speakers
-(``Doctor: ...``) is an interview, read turn by turn. Markup and data are no prose:
-they are refused, also where somebody asks for them as text.
+lines, TOML between ``+++`` lines) becomes title and metadata. In Markdown, ``#`` lines and
+underlined lines are headings; in plain text, lines between blank ones that name a section
+(``METHODS``, ``2. Results``). Tables of Markdown are sections of their own
+(``markdown_tables.py``). The title is that of the front matter, else the first heading of level
+one. Plain text whose lines begin with speakers (``Doctor: ...``) is an interview, read turn by
+turn. Markup and data are no prose: they are refused, also where somebody asks for them as text.
 """
 
 from __future__ import annotations

@@ -80,7 +80,8 @@ def test_raised_digits_and_signs_of_formulas_that_a_font_has_of_its_own(tmp_path
     path.write_bytes(b"""%%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R
+/Resources<</Font<</F 5 0 R>>>>>>endobj
 4 0 obj<</Length %d>>stream
 %s
 endstream endobj
@@ -219,6 +220,12 @@ def test_text_that_is_alike_on_most_pages_is_text(tmp_path: Path) -> None:
     assert text.count("Dose: 5 mg daily") == text.count("Visit") == 4
     assert ("Confidential" in text, "Page" in text) == (False, False)
     assert "Subject 16" in text, "a number that does not count pages is no number of a page"
+    two = only("pdf", drawn(tmp_path / "two.pdf", *(
+        [(70, 820, "Letters"), (70, 800, f"Visit {number}"), (70, 700, "Well."),
+         (70, 20, f"- {number} -")]
+        for number in (1, 2)
+    ))).text  # fmt: skip
+    assert two.split() == ["Visit", "1", "Well.", "Visit", "2", "Well."]
     alike = [[(70, 820, "Only this")]] * 3
     assert only("pdf", drawn(tmp_path / "alike.pdf", *alike)).text.count("Only this") == 3
 
