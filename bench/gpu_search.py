@@ -2,7 +2,7 @@
 
     python -m bench.gpu_search --models FOLDER [--questions 300]
 
-For a machine with a GPU, ``assay[gpu]`` and ``splade-tiny`` in the folder of models; nothing is
+For a machine with a GPU, the extra ``gpu`` and ``splade-tiny`` in the folder of models; nothing is
 fetched. The shipped corpus is ingested and searched by words and SPLADE, fused, boosted, reranked
 and accounted for, one question at a time, through ``Workspace.search``. The reranker has random
 weights in the shape of bge-reranker-base: the order means nothing, the time does. One line of JSON
