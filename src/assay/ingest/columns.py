@@ -304,8 +304,9 @@ def _joined(row: Row, names: tuple[str, ...], location: FileLocation) -> str:
 
 def _as_lines(row: Row, name: str) -> Row:
     value = row.get(name)
-    lines = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    return {name: "\n".join(value)} if lines else row
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return {name: "\n".join(value)}
+    return row
 
 
 def _fields(row: Row) -> str:
