@@ -117,7 +117,7 @@ TABLE = (
     row("testsets.split", "testset split", "POST /v1/testsets/{name}/split", test="test_testsets.py::test_the_same_queries_are_held_out", why_not=CUSTODIAN),
     row("testsets.overlap", "testset overlap", test="test_testsets.py::test_what_two_sets_share_is_found", why_not=FILES),
     row("testsets.diff", "testset diff", "GET /v1/testsets/{name}/diff/{other}", "/testsets/{name}/diff/{other}", test="test_testsets.py::test_the_same_differences_are_found", why_not=CUSTODIAN),
-    row("testsets.import_file", "testset import", "POST /v1/testsets", test="test_testsets.py::test_a_file_is_the_same_set_however_it_comes_in", why_not=FILES),
+    row("testsets.import_file", "testset import", "POST /v1/testsets", "/ui/testsets", test="test_testsets.py::test_a_file_is_the_same_set_however_it_comes_in", why_not=FILES),
     row("testsets.export", "testset export", "GET /v1/testsets/{name}/export", test="test_testsets.py::test_the_same_files_go_out_and_looks_are_logged", why_not=FILES),
     row("testsets.schema", "testset schema", "GET /v1/testset-schema", test="test_testsets.py::test_the_same_schema", why_not="the same wherever it is asked for"),
     row("drafts.grade", "testset grade", "PUT /v1/testsets/{name}/grades", "/ui/grade", test="test_testsets.py::test_a_question_is_graded_the_same_way_everywhere", why_not=CUSTODIAN),

@@ -6,6 +6,11 @@ for (const one of $$("details[data-fold]")) {
   if (matchMedia("(max-width: 52rem)").matches) one.open = false;
 }
 
+// A question that was sent leaves its field: keys belong to the results, and a phone hides its keyboard
+document.addEventListener("submit", (event) => {
+  if (event.target.id === "ask") $("input[name=q]", event.target).blur();
+});
+
 // The pill that is chosen takes its grade back; the same result in the other pane follows
 document.addEventListener("click", (event) => {
   const label = event.target.closest("fieldset.grades label");

@@ -173,6 +173,16 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
   });
 }
 
+// A file that is chosen is read into a field, where it can be looked at before it is sent
+document.addEventListener("change", async (event) => {
+  const field = event.target.dataset?.into && document.getElementById(event.target.dataset.into);
+  if (!field || !event.target.files.length) return;
+  const file = event.target.files[0];
+  field.value = await file.text();
+  const name = $("input[name=name]", field.form);
+  if (name && !name.value && !/\.(ya?ml|json)$/i.test(file.name)) name.value = file.name.replace(/\.[^.]*$/, "").replace(/[^A-Za-z0-9._-]+/g, "_");
+});
+
 // A menu opens beside its button
 document.addEventListener("toggle", (event) => {
   const menu = event.target;

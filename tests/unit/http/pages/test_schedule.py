@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
+from assay.app.keys import create_key
 from assay.app.schedule import Scheduler
 from assay.app.timetable import timetable
 from assay.errors import UsageError
@@ -125,18 +126,10 @@ def test_only_those_who_may_evaluate_change_the_schedule(
 ) -> None:
     _send(small_set, "/ui/schedule", WEEKLY)
     ((name, _),) = _entries(service)
-    made = {
-        scope: small_set.post(
-            "/v1/keys", json={"name": scope, "scopes": scopes}, headers=key
-        ).json()
-        for scope, scopes, key in (("admin", ["admin"], {}),)
-    }
-    admin = {"authorization": f"Bearer {made['admin']['key']}"}
     for scope, allowed in (("read", False), ("annotate", False), ("evaluate", True)):
-        scopes = sorted({"read", scope})
-        body = {"name": scope, "scopes": scopes}
-        key = small_set.post("/v1/keys", json=body, headers=admin).json()["key"]
-        who = {"authorization": f"Bearer {key}"}
+        made = create_key(service.workspace.layout, scope, sorted({"read", scope}))
+        service.keyring.read_again()
+        who = {"authorization": f"Bearer {made.key}"}
         assert small_set.get("/schedule", headers=who).status_code == 200
         answer = small_set.post("/ui/schedule", content=urlencode(WEEKLY), headers=FORM | who)
         assert (answer.status_code == 200) is allowed, scope
