@@ -126,6 +126,7 @@ async def diff_page(
         labels=await service.work(
             lambda: _labels(service, [one.id for one in found.changes.judgments[:MOST_SHOWN]])
         ),
+        texts=_texts(found.before, found.after),
         most=MOST_SHOWN,
         commands=[cli("testset", "diff", name, other)],
     )
@@ -209,6 +210,13 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         "others": [other for other in testsets.names(layout) if other != name],
         "looks": testsets.looks(service.workspace, found).uses,
     }
+
+
+def _texts(before: TestSet, after: TestSet) -> dict[str, str]:
+    """The questions of two sets by id, without those that either holds out."""
+    held = before.held_out_ids | after.held_out_ids
+    queries = (*before.queries, *after.queries)
+    return {one.query_id: one.query_text for one in queries if one.query_id not in held}
 
 
 def _labels(service: Service, ids: Sequence[str]) -> dict[str, Label]:
