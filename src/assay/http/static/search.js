@@ -29,6 +29,16 @@ document.addEventListener("change", (event) => {
   }
 });
 
+// What was stored is what the next grade is compared with: other tabs may grade, too
+document.addEventListener("htmx:afterRequest", (event) => {
+  const { xhr, requestConfig } = event.detail;
+  if (!xhr?.getResponseHeader("x-grades-saved")) return;
+  for (const one of $$("form.graded [name^='was:']")) {
+    const sent = requestConfig.parameters[one.name.replace("was:", "grade:")];
+    if (sent !== undefined) one.value = sent;
+  }
+});
+
 // Keys: 0 to 3 grade the entry and go on to the next one, x takes the grade back
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
