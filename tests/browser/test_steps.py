@@ -31,6 +31,8 @@ queries:
     query_type: paraphrase
     relevant_docs: [{doc_id: "d5:chunk_0", grade: 3}]
 """
+QUESTIONS = """what should people take who have a migraine
+how is blood sugar kept low in people with diabetes"""
 
 
 class Person:
@@ -125,10 +127,7 @@ def test_make_and_judge_a_round_of_two_and_refresh_the_set(look: Look) -> None:
     page = person.page
     person.press("New round")
     page.locator("select[name=set]").select_option("steps")
-    person.fill(
-        "questions",
-        "what should people take who have a migraine\nhow is blood sugar kept low in people with diabetes",
-    )
+    person.fill("questions", QUESTIONS)
     person.press("Check the questions", "button")
     page.locator("table.drawn").wait_for()
     person.fill("first", "ann")

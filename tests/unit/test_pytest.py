@@ -53,8 +53,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(workspace: Path, pytester: pytest.Pytester) -> pytest.Pytester:
-    """A project with a workspace and a test set, as a team has it."""
+def project(
+    workspace: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> pytest.Pytester:
+    """A project with a workspace and a test set, as a team has it; its pytest has no other plugins.
+
+    Loading the plugins of our own tests would take longer than everything else.
+    """
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     shutil.copytree(workspace, pytester.path, dirs_exist_ok=True)
     (pytester.path / "golden.json").write_text(json.dumps(GOLDEN))
     pytester.makeini("[pytest]\nassay_home = search\naddopts = --strict-markers -W error\n")
