@@ -119,6 +119,18 @@ _BRITISH = re.compile(
 )
 
 
+class _WithoutAccents(dict[int, int | None]):
+    """Every character by its number; accents and invisible ones are left out."""
+
+    def __missing__(self, code: int) -> int | None:
+        kept = unicodedata.category(chr(code)) not in ("Mn", "Cf")
+        found = self[code] = code if kept else None
+        return found
+
+
+_WITHOUT_ACCENTS = _WithoutAccents()
+
+
 @cache
 def _stemmer() -> Any:
     extras.require("Stemmer")
@@ -145,8 +157,7 @@ def folded(text: str) -> str:
     plain = unicodedata.normalize("NFKC", unmarked).lower().translate(_LETTERS)
     if plain.isascii():
         return plain
-    marked = unicodedata.normalize("NFD", plain)
-    return "".join(c for c in marked if unicodedata.category(c) not in ("Mn", "Cf"))
+    return unicodedata.normalize("NFD", plain).translate(_WITHOUT_ACCENTS)
 
 
 def american(word: str) -> str:

@@ -304,6 +304,11 @@ def joined(first: str, second: str) -> tuple[str, ...]:
 
 
 def _cut(raw: str) -> Cut:
+    if raw.isascii() and raw.isalpha() and len(raw) <= MAX_WORD:  # as most words are
+        word = raw.lower()
+        term = "" if word in STOP_WORDS else stem(american(word))
+        forms = tuple(_forms((UNIT_NAMES.get(word, word),)))
+        return Cut((term,) if term else (), forms, (Part(0, len(raw), term),))
     shown = raw if raw.isascii() else _EXPONENT.sub(lambda match: "\u2060" * len(match[0]), raw)
     plain = _MICRO.sub("u", folded(shown).translate(_SEPARATORS))
     moved = len(plain) != len(raw)  # a ligature: where a part stood is not known any more

@@ -17,10 +17,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from assay.analysis.asked import names_people
-from assay.analysis.conditions import conditions_in, in_medical_words, short_names, stems
+from assay.analysis.conditions import (
+    conditions_in,
+    in_medical_words,
+    short_names,
+    stems,
+    stems_in_a_row,
+    stems_of,
+)
 from assay.analysis.drugs import is_drug
 from assay.analysis.identifiers import is_code_system
 from assay.analysis.language import language_of
@@ -161,7 +168,7 @@ class Term:
             return True
         if self.near and _are_near(self.near, stems_of(text)):
             return True
-        row = _in_a_row(text)
+        row = stems_in_a_row(text)
         return any(
             f" {phrase} " in row
             and (phrase not in short_names() or _is_abbreviated(phrase, self.phrases, text))
@@ -188,7 +195,7 @@ class Term:
         if self.kind is not None:
             return self.kind.count(_plain(text))
         wanted = self.words or (min(self.near, key=len) if self.near else frozenset())
-        row = _in_a_row(text)
+        row = stems_in_a_row(text)
         named = sum(row.count(f" {phrase} ") for phrase in self.phrases if " " in phrase)
         return max(named, sum(word in wanted for word in stems_of(text)))
 
@@ -459,19 +466,6 @@ def _differ_in(word: str, other: str, endings: frozenset[str]) -> bool:
         min(len(word), len(other)),
     )
     return {word[shared:], other[shared:]} <= endings
-
-
-@lru_cache(maxsize=4_096)
-def stems_of(text: str) -> tuple[str, ...]:
-    """The stems of a passage, in order."""
-    if isinstance(text, Lines):
-        return tuple(chain.from_iterable(map(stems_of, text.parts)))
-    return stems(text)
-
-
-@lru_cache(maxsize=4_096)
-def _in_a_row(text: str) -> str:
-    return f" {' '.join(stems_of(text))} "
 
 
 def _are_near(
