@@ -117,6 +117,7 @@ _BRITISH = re.compile(
     r"ae|oe|our|is[eia]|ys[ei]|re|ll(?:ed|ing|er)|sulph|leuco|logue|programme|ageing|enrolment"
     r"|aluminium|grey|licence|defence|practis|mould|judgement"
 )
+_ANY_RULE = re.compile("|".join(one.pattern for one in (_COLOUR, *(rule for rule, _ in _RULES))))
 
 
 class _WithoutAccents(dict[int, int | None]):
@@ -162,7 +163,7 @@ def folded(text: str) -> str:
 
 def american(word: str) -> str:
     """A folded word in American spelling, and a unit by its usual name."""
-    if len(word) > 4 and _BRITISH.search(word):
+    if len(word) > 4 and _BRITISH.search(word) and _ANY_RULE.search(word):
         word = _COLOUR.sub(r"\1r", word)
         for rule, new in _RULES:
             word = rule.sub(new, word)

@@ -64,6 +64,7 @@ _CHANGE = rf"{_LETTER}\d{{2,4}}{_LETTER}"
 _GENE_AND_CHANGE = re.compile(rf"([a-z][a-z0-9]{{2,7}}?)({_CHANGE})")  # BRAFV600E
 _COUNTED = re.compile(r"([a-z]{7,})\d{1,4}")  # Neutropenia21/503, where a blank is missing
 _WITH_GREEK = re.compile(rf"([a-z]{{2,4}})({'|'.join(SHORT_GREEK)})")  # TNFalpha
+_GREEK_ENDS = tuple(SHORT_GREEK)
 _BLANK = "[ \u00a0\u2009\u202f]"
 _NAMES = "|".join(
     f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in GREEK.values() if len(name) > 3
@@ -307,7 +308,7 @@ def _cut(raw: str) -> Cut:
     if raw.isascii() and raw.isalpha() and len(raw) <= MAX_WORD:  # as most words are
         word = raw.lower()
         term = "" if word in STOP_WORDS else stem(american(word))
-        forms = tuple(_forms((UNIT_NAMES.get(word, word),)))
+        forms = tuple(_forms((word,))) if word.endswith(_GREEK_ENDS) else ()
         return Cut((term,) if term else (), forms, (Part(0, len(raw), term),))
     shown = raw if raw.isascii() else _EXPONENT.sub(lambda match: "\u2060" * len(match[0]), raw)
     plain = _MICRO.sub("u", folded(shown).translate(_SEPARATORS))
