@@ -24,11 +24,11 @@ UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError)
 
 def seal(values: Iterable[object]) -> int:
     """The CRC of values, in this order."""
-    found = 0
+    parts = []
     for value in values:
         data = b"" if value is None else str(value).encode()
-        found = zlib.crc32(b"%d:" % (-1 if value is None else len(data)) + data, found)
-    return found
+        parts += (b"%d:" % (-1 if value is None else len(data)), data)
+    return zlib.crc32(b"".join(parts))
 
 
 def sealed(text: str) -> str:
