@@ -181,13 +181,17 @@ def test_a_hit_leads_to_its_document_and_back(look: Look) -> None:
     page.locator(".hit h3 a", has_text="Aspirin").first.click()
     page.wait_for_selector(".chunk.chosen mark")
     page.wait_for_selector("#uses ul.uses li")
+    assert "Aspirin" in page.locator("h1").inner_text()
     page.locator(".crumb a", has_text="headache").click()
     page.wait_for_url("**/search?q=headache")
     seen.go("/search?q=headache&k=5")
+    first = page.locator(".hit h3").all_inner_texts()
     page.keyboard.press("n")
     page.wait_for_url("**offset=5")
+    assert page.locator(".hit h3").all_inner_texts() != first
     page.keyboard.press("p")
     page.wait_for_url("**/search?q=headache&k=5")
+    assert page.locator(".hit h3").all_inner_texts() == first
 
 
 def test_two_ticked_runs_are_compared_query_by_query(look: Look) -> None:

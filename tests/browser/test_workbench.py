@@ -77,8 +77,11 @@ def test_runs_are_sorted_deleted_and_brought_back(look: Look) -> None:
     page.screenshot(path=PICTURES / "ask.png")
     page.locator("[data-answer=yes]").click()
     page.wait_for_url("**/runs?deleted=run_a")
+    assert page.locator("table.runs a[href='/runs/run_a']").count() == 0
     page.get_by_role("button", name="Undo").click()
     page.wait_for_url("**/runs/run_a")
+    seen.go("/runs?suite=small")
+    assert page.locator("table.runs a[href='/runs/run_a']").count() == 1
 
 
 def test_the_palette_goes_anywhere_by_keys(look: Look) -> None:
@@ -119,6 +122,7 @@ def test_a_slider_leaves_one_page_to_go_back_to(look: Look) -> None:
         page.wait_for_url(f"**rrf_k={k}**")
     page.go_back()
     page.wait_for_url("**/runs")
+    assert page.locator("table.runs").is_visible()
 
 
 def test_runs_beside_each_other_are_a_table_or_cards(look: Look) -> None:
@@ -186,3 +190,4 @@ def test_a_dot_of_the_chart_opens_its_query(look: Look) -> None:
     seen.page.locator(".scatter a[href*='query=q1']").focus()
     seen.page.keyboard.press("Enter")
     seen.page.wait_for_url("**/compare/query?a=run_a&b=run_b&query=q1")
+    assert "aspirin" in seen.page.locator("main").inner_text()
