@@ -26,9 +26,13 @@ def seal(values: Iterable[object]) -> int:
     """The CRC of values, in this order."""
     parts = []
     for value in values:
-        data = b"" if value is None else str(value).encode()
-        parts += (b"%d:" % (-1 if value is None else len(data)), data)
-    return zlib.crc32(b"".join(parts))
+        if value is None:
+            parts.append("-1:")
+        else:
+            text = str(value)
+            size = len(text) if text.isascii() else len(text.encode())
+            parts.append(f"{size}:{text}")
+    return zlib.crc32("".join(parts).encode())
 
 
 def sealed(text: str) -> str:
