@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from assay.evidence.terms import Term, lacking, subject_terms
-from assay.search.boost import SUBJECT_RULE, Boosted
+from assay.search.boost import SUBJECT_RULE, Boosted, Reordered
 from assay.search.response import Boost
 
 NEAR_THE_TOP = 10  # places in which a passage about the subject is looked for
@@ -39,7 +39,7 @@ def place_subject_first(
     if not best:
         return pool
     raised = _raised(near.pop(best), first.score, terms)
-    return [raised, *near, *pool[NEAR_THE_TOP:]]
+    return Reordered([raised, *near], pool)
 
 
 def _lacking(terms: Sequence[Term], texts: Mapping[int, str], one: Boosted) -> Sequence[Term]:

@@ -120,6 +120,27 @@ class Order(Sequence[Boosted]):
         return Boosted(self._candidates[place], self._scores[place], place + 1, boosts)
 
 
+class Reordered(Sequence[Boosted]):
+    """A pool whose first candidates were put into another order; the others are as they were."""
+
+    def __init__(self, first: Sequence[Boosted], pool: Sequence[Boosted]) -> None:
+        self._first = first
+        self._pool = pool
+
+    def __len__(self) -> int:
+        return len(self._pool)
+
+    @overload
+    def __getitem__(self, at: int) -> Boosted: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Boosted]: ...
+    def __getitem__(self, at: int | slice) -> Boosted | list[Boosted]:
+        if isinstance(at, slice):
+            return [self[one] for one in range(*at.indices(len(self)))]
+        place = at + len(self) if at < 0 else at
+        return self._first[place] if place < len(self._first) else self._pool[place]
+
+
 def apply_boosts(
     candidates: FusedPool,
     traits: Callable[[int], Traits],
