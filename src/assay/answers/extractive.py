@@ -361,10 +361,19 @@ def _of_event(asked: _Asked, rows: list[_Row]) -> list[_Row]:
 
 
 def _of_use(asked: _Asked, rows: list[_Row]) -> list[_Row]:
-    """The rows with most of the condition for which a drug may be used."""
-    if INDICATION not in asked.facts:
+    """The rows with most of the condition for which a drug may be used, or its dose is asked for.
+
+    A use is told in the sentence itself, a dose also under a heading.
+    """
+    if INDICATION not in asked.facts and not asked.is_dose:
         return rows
-    said = [sum(term.is_in(row.sentence.text) for term in asked.terms) for row in rows]
+
+    def text(row: _Row) -> str:
+        one = row.sentence
+        return f"{one.heading}\n{one.text}\n{one.columns}" if asked.is_dose else one.text
+
+    terms = [term for term in asked.terms if term.words.isdisjoint(asked.drugs)]
+    said = [sum(term.is_in(text(row)) for term in terms) for row in rows]
     most = max(said, default=0)
     return [row for row, count in zip(rows, said, strict=True) if count == most]
 
@@ -379,9 +388,13 @@ def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
 def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     """Whether a dose is for people who were not asked for, as only what is around it says.
 
-    Or for animals, or of another drug.
+    Or for animals, or of another drug, or for those who take another one.
     """
     heading = _heading(one, chunk)
+    own = vocabulary(own_drugs(chunk)).every
+    beside = vocabulary(" ".join(filter(is_drug, _LETTERS.findall(heading)))).every
+    if own and beside and beside.isdisjoint(own | asked.drugs):
+        return True
     for_all = groups_in(f"{asked.question} {chunk.title} {one.text} {one.columns}")
     if (groups_in(heading) | people_in(one.paragraph)) - for_all - asked.people:
         return True
@@ -573,7 +586,7 @@ def _greedy(
         if chosen and not best.held and not best.around:  # it contains nothing of the question
             break
         chosen.append(best)
-        if len(chosen) == 1 and best.held - named:
+        if len(chosen) == 1 and (best.held | best.around) - named:
             candidates = [one for one in candidates if (one.held | one.around) - named]
         candidates = [one for one in candidates if one is not best]
         said |= best.held
@@ -586,13 +599,18 @@ def _read_on(
     """What is quoted, with ranks: a row after the names of its columns, a sentence and the next.
 
     A criterion comes after its heading, and alone: the next may be of the other kind. An item of a
-    list comes after the words that lead to it, which another passage may have.
+    list comes after the words that lead to it, which another passage may have, and a sentence after
+    its heading where only that has a word of the question or says for whom it is.
     """
     said: set[tuple[str, int]] = set()
-    led = ""
+    led, above = "", ("", -1)
     for one in chosen:
         sentence = one.sentence
-        before = sentence.announced if asked.sides else ""
+        before = sentence.announced
+        if not asked.sides:
+            is_known = above == (sentence.heading, one.rank)
+            before = "" if is_known else _heading_shown(asked, one)
+        above = sentence.heading, one.rank
         if sentence.lead and not asked.sides and sentence.lead != led:
             yield sentence.lead, _rank_of(sentence.lead, one.rank, supports)
         led = sentence.lead
@@ -602,6 +620,16 @@ def _read_on(
             if text and (is_own or (text, one.rank) not in said):
                 said.add((text, one.rank))
                 yield text, one.rank
+
+
+def _heading_shown(asked: _Asked, one: _Candidate) -> str:
+    """The heading of a sentence, if the sentence alone would not show that it answers."""
+    heading, text = one.sentence.heading, f"{one.sentence.text} {one.sentence.columns}"
+    named = {word for name in asked.names for word in name.words}
+    says_whom = (_for_whom(asked) & groups_in(heading)) - groups_in(text)
+    says_what = _named(heading, asked) - one.held - named - OF_SECTIONS
+    is_shown = (says_whom or says_what) and not heading.endswith("?")
+    return heading if is_shown else ""
 
 
 def _rank_of(text: str, rank: int, supports: Sequence[Support]) -> int:

@@ -39,6 +39,20 @@ def test_a_part_of_a_long_name_is_not_the_name() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("british", "american"),
+    [
+        ("oestradiol", "estradiol"),
+        ("sulphasalazine", "sulfasalazine"),
+        ("ethinyloestradiol", "ethinylestradiol"),
+    ],
+)
+def test_british_names_are_names_of_the_same_drug(british: str, american: str) -> None:
+    (name,) = names_asked(f"{british} 10 mg three times a day")
+    assert name.kind is Kind.DRUG
+    assert name.is_in(f"{american} 10 mg")
+
+
 @pytest.mark.parametrize("name", ["taxol", "abraxane", "doxil", "lantus", "inderal"])
 def test_names_that_the_source_files_with_more_words_are_known(name: str) -> None:
     assert is_listed(name)
