@@ -19,9 +19,9 @@ adol afil alol ampicillin anserin antel antrone apine arabine arixin asone asvir
 azolam azole azoline bactam bamate bapentin barbital begron bendan bercept buvir caftor caine
 calcet capone catib cavir ceptin ciclib ciclovir ciguat cillin citabine clast clotide codone
 conazole coxib curium curonium cycline darone degib denoson dipine domide dopa dronate entan
-ercept estradiol estrant farin faxine fenac fenacin fenadine fentanil fibrate floxacin flurane formin
-fosfamide fovir fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin glinide
-glipizide gliptin glitazone glutide grastim grel grelor idone ifene ilide imibe kacin kinra
+ercept estradiol estrant farin faxine fenac fenacin fenadine fentanil fibrate floxacin flurane
+formin fosfamide fovir fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin
+glinide glipizide gliptin glitazone glutide grastim grel grelor idone ifene ilide imibe kacin kinra
 kiren leucel limus lisib lukast lutamide mab mantine melteon micin morphone mustine mycin natide
 nercept nersen nexor nib nidazole olol olone onide oquine orexant orphan orphine oxacin oxetine
 oxicam paratide parib parin patide penem peridol peridone phosphamide phylline piprazole pitant

@@ -288,6 +288,25 @@ def test_a_dose_for_others_is_no_answer(question: str, says: str, not_said: str)
 
 
 @pytest.mark.parametrize(
+    ("drug", "says", "not_said"),
+    [("T-DM1", "3.6 mg/kg", "8 mg/kg"), ("trastuzumab", "8 mg/kg", "3.6 mg/kg")],
+)
+def test_a_part_of_a_name_is_another_drug(drug: str, says: str, not_said: str) -> None:
+    trial = Chunk(
+        "NCT09999999:chunk_0",
+        "NCT09999999",
+        "Patients received trastuzumab emtansine 3.6 mg/kg.\n\n"
+        "Patients received trastuzumab 8 mg/kg with docetaxel.",
+        "NCT09999999: T-DM1; Trastuzumab",
+        section_label="interventions",
+    )
+    asked = f"What dose of {drug} did patients receive?"
+    answer = ExtractiveAnswerer(gate=0.0).answer(asked, [Passage(trial, 1.0, {})])
+    assert says in answer.text, answer.refusal_reason
+    assert not_said not in answer.text
+
+
+@pytest.mark.parametrize(
     ("question", "says"),
     [
         ("Dose of Valopril in children", "2.5 Pediatric Patients [1] The starting dose is 5 mg."),
