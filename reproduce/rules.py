@@ -1,9 +1,10 @@
 """Does each rule of search and of answers earn its place?
 
 ``python -m reproduce.rules [RULE ...] [--sets NAME ...]`` switches off one rule after the other and
-asks all questions again. It prints how many first ten results and how many answers change, and each
-figure that differs. Indexes are built once, and components are asked once a query. A rule that
-changes nothing in any set is a candidate for deletion.
+asks the questions again that it touches; ``none`` switches off nothing. It prints how many first
+ten results and how many answers change, and each figure that differs. Indexes are built once, and
+components are asked once a query. A rule that changes nothing in any set is a candidate for
+deletion.
 """
 
 from __future__ import annotations
@@ -75,23 +76,19 @@ RULES: Mapping[str, tuple[tuple[str, Any], ...]] = {
     "beside": (("assay.search.ranking.keep_words_together", _first),),
     "beside: first place": (("assay.search.beside.FEW", 0),),
     "beside: mentions": (("assay.search.ranking.mentions", _always(NO)),),
-    "first": (("assay.search.ranking.place_subject_first", _first),),
     "exact": (("assay.search.ranking.lift_exact", _first),),
     "exact: names first": (("assay.search.ranking.place_names_first", _first),),
     "exact: short names": (("assay.search.ranking.with_short_names", _first),),
     "exact: within drugs": (("assay.search.ranking.within_drugs", _first),),
-    "exact: sections": (("assay.search.ranking.with_sections", lambda pool, exact, _: exact),),
     "boost: a place each": (("assay.search.boost.apply._place_sections", _always(None)),),
     "boost: subject first": (("assay.search.boost.apply._place_subject", _always(None)),),
     "boost: main section": (("assay.search.boost.apply._main", _always(frozenset())),),
-    "boost: of its own": (("assay.search.boost.apply.OF_ITS_OWN", frozenset()),),
     "boost: topics": (("assay.search.boost.apply._TOPICS", frozenset()),),
     "boost: gentle": (("assay.search.boost.apply.GENTLE", 0.0),),
     "boost: compounds": (("assay.search.boost.compound.Joints._begins_compound", NO),),
     "boost: hyphens": (("assay.search.boost.compound.Joints.is_part", NO),),
     "subject: title": (("assay.search.subject.TITLE_WORDS", 1_000),),
     "subject: own label": (("assay.search.subject._is_own", NO),),
-    "subject: best document": (("assay.search.subject._of_the_best", lambda named, *_: [*named]),),
     "reading: joined": (("assay.search.reading._joined", _always({})),),
     "reading: parted": (("assay.search.reading._parted", _always({})),),
     "reading: renamed": (("assay.search.reading._renamed", _always({})),),
@@ -205,10 +202,11 @@ class Bench:
     ``touched`` has the questions for which a rule makes a difference when it is called.
     """
 
-    def __init__(self, data: Path, names: Sequence[str]) -> None:
+    def __init__(self, data: Path, names: Sequence[str], rules: Sequence[str]) -> None:
         self._stack = ExitStack()
         self._data = data
         self._names = names
+        self._rules = rules
         self._homes: dict[str, tuple[Workspace, list[Pair]]] = {}
         self._at = ("", "")
         self.touched: dict[str, set[tuple[str, str]]] = {}
@@ -216,8 +214,8 @@ class Bench:
 
     def __enter__(self) -> Bench:
         with ExitStack() as spies:
-            for rule, parts in RULES.items():
-                for target, instead in parts:
+            for rule in self._rules:
+                for target, instead in RULES[rule]:
                     real = _found(target)
                     if callable(real):
                         spies.enter_context(mock.patch(target, self._spy(rule, real, instead)))
@@ -225,7 +223,8 @@ class Bench:
                 self.rows[name] = {}
                 for one in self._questions(name):
                     self._at = name, one.ask
-                    _forget()
+                    if self._rules:
+                        _forget()
                     self.rows[name][one.ask] = self._asked(name, one)
         return self
 
@@ -239,7 +238,7 @@ class Bench:
             found, other = real(*args, **named), instead(*args, **named)
             if isinstance(found, Iterator):
                 found, other = (*found,), (*other,)
-            if found is not other and found != other:
+            if found is None or (found is not other and found != other):  # None: changes arguments
                 self.touched.setdefault(rule, set()).add(self._at)
             return found
 
@@ -381,7 +380,8 @@ def main() -> int:
     options = parser.parse_args()
     chosen = [one for one in RULES if one.startswith(tuple(options.rules or ("",)))]
     data = Path(os.environ.get("ASSAY_SHARED_DATA", DATA))
-    with mock.patch.object(Searcher, "_remembered", _always(None)), Bench(data, options.sets) as on:
+    never = mock.patch.object(Searcher, "_remembered", _always(None))
+    with never, Bench(data, options.sets, chosen) as on:
         for name, rows in on.rows.items():
             said = (f"{key} {value:g}" for key, value in on.figures(name, rows).items())
             print(f"{name}: {', '.join(said)}", flush=True)
