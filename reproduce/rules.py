@@ -89,6 +89,7 @@ RULES: Mapping[str, tuple[tuple[str, Any], ...]] = {
     "boost: hyphens": (("assay.search.boost.compound.Joints.is_part", NO),),
     "subject: title": (("assay.search.subject.TITLE_WORDS", 1_000),),
     "subject: own label": (("assay.search.subject._is_own", NO),),
+    "subject: best document": (("assay.search.subject._of_the_best", lambda named, *_: [*named]),),
     "reading: joined": (("assay.search.reading._joined", _always({})),),
     "reading: parted": (("assay.search.reading._parted", _always({})),),
     "reading: renamed": (("assay.search.reading._renamed", _always({})),),

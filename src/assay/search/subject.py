@@ -9,9 +9,10 @@ within that subject, or the dose of another drug comes first. The rule:
    failure), are one term. Its synonyms, where search adds them, stand for a term.
 2. A document's **names** are its title, its id, and the drugs, conditions, interventions and
    keywords that it is filed under. The **key** is a term that the name of any candidate's document
-   contains: a drug where there is one; of several, the rarest in the whole index. A chunk is about
-   the subject only if its own document is named so. Where no document is named with any term, the
-   key is the rarest of all, and the text of the chunk must contain it.
+   contains: a drug, else one of those in the names of the document that has most of them there;
+   of several, the rarest in the whole index. A chunk is about the subject only if its own document
+   is named so. Where no document is named with any term, the key is the rarest of all, and the
+   text of the chunk must contain it.
 3. Of all terms, weighted by rarity, names and text together must contain ``ENOUGH``; where no
    document is the drug's own, the text of any candidate of a document counts for all of it. A word
    that the index does not have weighs most, so nothing is about a drug that is not there. The code
@@ -327,10 +328,24 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     own = {t for t, forms in named.items() if _has_own(forms, distinct)}
     drugs = {term for term, forms in named.items() if any(map(_is_drug, forms))}
     drugs = (drugs & own) or drugs or own
-    best = codes or drugs or named or weights
+    best = codes or drugs or _of_the_best(named, weights, distinct) or weights
     key = max(best, key=lambda term: (weights[term], term))
     of_drug = key in drugs if named else _is_drug(key)
     return Scope(By.NAMES if named else By.TEXT, weights, key, pool, of_drug, typed)
+
+
+def _of_the_best(
+    named: Mapping[str, Sequence[str]], weights: Mapping[str, float], names: Iterable[str]
+) -> Sequence[str]:
+    """The terms that name the document which is named with most of them, by weight.
+
+    ``named`` has the forms of each term.
+    """
+    if len(named) < 2:
+        return [*named]
+    padded = {term: [f" {form} " for form in forms] for term, forms in named.items()}
+    having = ([t for t, forms in padded.items() if any(f in one for f in forms)] for one in names)
+    return max(having, key=lambda terms: sum(weights[term] for term in terms), default=[*named])
 
 
 def pool_rarity(names: Sequence[str]) -> Callable[[str], float]:
