@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.analysis.asked import Kind, Name, people_in
+from assay.analysis.asked import Kind, Name, is_given, people_in
 from assay.analysis.conditions import is_named_in, names_in, stems
 from assay.analysis.drugs import is_drug, other_names, words_of_name
 from assay.analysis.spelling import folded
@@ -207,8 +207,15 @@ class _Asked:
 
     @property
     def drugs(self) -> _Drugs:
-        """The drugs in question."""
-        return _Drugs(tuple(name for name in self.names if name.kind is Kind.DRUG))
+        """The drugs in question, and names whose dose is asked for like that of a drug."""
+        return _Drugs(
+            tuple(
+                name
+                for name in self.names
+                if name.kind is Kind.DRUG
+                or (name.kind is Kind.NAME and is_given(name.text, self.question))
+            )
+        )
 
     @property
     def is_dose(self) -> bool:

@@ -16,6 +16,7 @@ from assay.analysis.drugs import is_listed, other_names
         ("units of Botox", "Botox", "botulinum toxin type A", "tetanus toxin"),
         ("how much coenzyme Q10", "coenzyme Q10", "CoQ10 100 mg", "coenzyme A"),
         ("dose of radium-223", "radium-223", "Ra-223 dichloride", "radium therapy"),
+        ("dose of samarium-153", "samarium-153", "Samarium 153-EDTMP 30 mCi", "samarium"),
         ("insulin glargine units", "insulin glargine", "Lantus", "insulin sensitizers"),
         ("penicillin G for syphilis", "penicillin G", "benzylpenicillin", "penicillin V"),
         ("numbness from Taxol", "Taxol", "paclitaxel 80 mg/m2", "docetaxel"),

@@ -287,6 +287,18 @@ def test_a_dose_for_others_is_no_answer(question: str, says: str, not_said: str)
     assert not_said not in answer.text
 
 
+def test_the_dose_of_a_vaccine_is_not_that_of_the_drug_beside_it() -> None:
+    trial = Chunk(
+        "NCT09999998:chunk_0",
+        "NCT09999998",
+        "Herceptin will be dosed at 8 mg/kg. NeuVax is given every 3 weeks after Herceptin.",
+        "NCT09999998: Herceptin + NeuVax Vaccine",
+        section_label="interventions",
+    )
+    asked = "What is the dose of NeuVax?"
+    assert not ExtractiveAnswerer(gate=0.0).answer(asked, [Passage(trial, 1.0, {})]).text
+
+
 @pytest.mark.parametrize(
     ("drug", "says", "not_said"),
     [("T-DM1", "3.6 mg/kg", "8 mg/kg"), ("trastuzumab", "8 mg/kg", "3.6 mg/kg")],
