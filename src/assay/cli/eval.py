@@ -793,7 +793,7 @@ def report(
     run: Ref = "latest",
     form: Annotated[
         Form | None,
-        typer.Option("--format", "-f", help="How to write it; otherwise as --out ends, or a table."),
+        typer.Option("--format", "-f", help="How to write it; without it, as --out ends."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,
     measures: Measures = None,
