@@ -113,7 +113,7 @@ load: setup ## hold the HTTP service to its promises at four times the load it c
 
 .PHONY: browser
 browser: setup ## try the pages in chromium, and leave pictures in tests/browser/pictures
-	@$(PYTEST) -n 0 tests/browser
+	@ASSAY_BROWSER=all $(PYTEST) -n 0 tests/browser
 
 schema: setup ## try many requests on every route of the HTTP service
 	@ASSAY_SCHEMA_EXAMPLES=150 ASSAY_RANDOM_REQUESTS=10000 $(PY) -m pytest \
