@@ -150,7 +150,7 @@ def test_a_function_is_taken_as_it_is(project: pytest.Pytester) -> None:
     every = ', retriever=lambda text: ["d1", "d3", "d4", "d5", "d2"]'
     ran(project, every, "--assay-tag-baseline").assert_outcomes(passed=1)
     ran(project, every).assert_outcomes(passed=1)
-    ran(project, ', retriever=lambda text: ["d1"]').assert_outcomes(failed=1)
+    ran(project, ', system=lambda text: ["d1"]').assert_outcomes(failed=1)
     odd = ran(project, ", retriever=7")
     odd.stdout.fnmatch_lines(["assay: builtins.int cannot be asked for a text*"])
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from assay.analysis.conditions import stems
+from assay.analysis.conditions import stems, stems_in_a_row
 from assay.analysis.drugs import (
     has_stem_of_others,
     is_drug,
@@ -24,7 +24,7 @@ from assay.analysis.drugs import (
 )
 from assay.analysis.identifiers import is_code_system, mentions
 from assay.analysis.spelling import STOP_WORDS, base, folded
-from assay.analysis.words import analyse, vocabulary
+from assay.analysis.words import Lines, analyse, vocabulary
 
 _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*")
 _ELISION = re.compile(r"(?<![^\W_])[dlDL]['’](?=[^\W\d_]{4})")  # d'amlodipine
@@ -36,6 +36,7 @@ _COMPOUND = re.compile(
     r"|[a-z]{2,5}[-\u2010\u2011]?\d{3,7}[a-z]?"
 )
 _WRITTEN_AS_NAME = re.compile(r"[A-Z][a-z]{3,}")
+_ISOTOPE = re.compile(r"[a-z]{4,}-\d{2,3}")  # samarium-153, also as "samarium 153-EDTMP"
 _SPELLED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _AGE = re.compile(
     rf"(?<!\d)(\d{{1,3}}|\b(?:{'|'.join(_SPELLED)}))[- ]?"
@@ -107,15 +108,20 @@ class Name(NamedTuple):
             return self.forms[0] in _letters_and_digits(text)
         if vocabulary(text).among(frozenset(self.forms)):
             return True
-        if any(f" {phrase} " in _in_a_row(text) for phrase in self.phrases):
+        if any(f" {phrase} " in stems_in_a_row(text) for phrase in self.phrases):
             return True
         return bool(self.written) and not _words_of(text).isdisjoint(self.written)
 
 
 def names_asked(question: str, known: Iterable[str] = ()) -> tuple[Name, ...]:
     """The names in a question; ``known`` are drugs and acronyms that documents are about."""
+    return _names_asked(question, frozenset(folded(one) for one in known))
+
+
+@lru_cache(maxsize=256)
+def _names_asked(question: str, known: frozenset[str]) -> tuple[Name, ...]:
     found: dict[tuple[str, ...], Name] = {}
-    for name in _names(question, frozenset(folded(one) for one in known)):
+    for name in _names(question, known):
         found.setdefault((*name.forms, *name.phrases, *name.written), name)
     return tuple(found.values())
 
@@ -149,7 +155,7 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
             whole = rest[match.start() : words[after - 1].end()]
             yield _of_names(Kind.DRUG, whole, other_names(whole))
             continue
-        if is_drug(word) or plain in known or (is_measured(word) and _is_given(word, rest)):
+        if is_drug(word) or plain in known or (is_measured(word) and is_given(word, rest)):
             kind = Kind.DRUG
         elif acid.casefold().endswith("ic acid") and is_drug(acid):
             others = (_forms(one)[0] for one in other_names(acid) if " " not in one)
@@ -171,11 +177,11 @@ def _of_names(kind: Kind, text: str, names: Sequence[str]) -> Name:
     forms = (
         form for name in names if " " not in name and name not in written for form in _forms(name)
     )
-    phrases = (" ".join(stems(name)) for name in names if " " in name)
+    phrases = (" ".join(stems(name)) for name in names if " " in name or _ISOTOPE.fullmatch(name))
     return Name(kind, text, tuple(dict.fromkeys(forms)), tuple(dict.fromkeys(phrases)), written)
 
 
-def _is_given(word: str, question: str) -> bool:
+def is_given(word: str, question: str) -> bool:
     """Whether a question is about a substance as a drug: its dose, or what it does to people."""
     given = rf"{_OF_DRUGS}\s+(?:of|for|with|from)\s+(?:\w+\s+)?{re.escape(word)}(?![^\W_])"
     asked = rf"(?<![^\W_]){re.escape(word)}\s+(?:\w+\s+)?{_OF_DRUGS}"
@@ -214,12 +220,11 @@ def _forms(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4_096)
-def _in_a_row(text: str) -> str:
-    return f" {' '.join(stems(text))} "
-
-
-@lru_cache(maxsize=4_096)
 def _words_of(text: str) -> frozenset[str]:
+    if isinstance(text, Lines):
+        return frozenset().union(*map(_words_of, text.parts))
+    if text.isascii():
+        return frozenset(_WORD.findall(text.lower()))
     return frozenset(map(folded, _WORD.findall(text)))
 
 

@@ -9,17 +9,37 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 
 from assay.analysis.spelling import base
+from assay.analysis.words import Lines
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 6  # words of a name
 _SHORT = 5  # letters of an abbreviation that may be another's
+_CHANGES = {
+    "low": ("drops", "falls", "goes down", "is low", "is too low", "too low"),
+    "high": ("goes up", "rises", "is high", "is too high", "too high"),
+}  # low blood pressure: blood pressure falls
 
 
 def stems(text: str) -> tuple[str, ...]:
     """The words of a text in order, in the form in which spellings of one word are the same."""
     return tuple(filter(None, map(base, _WORD.findall(text))))
+
+
+@lru_cache(maxsize=4_096)
+def stems_of(text: str) -> tuple[str, ...]:
+    """The same; those of recent texts are remembered."""
+    if isinstance(text, Lines):
+        return tuple(chain.from_iterable(map(stems_of, text.parts)))
+    return stems(text)
+
+
+@lru_cache(maxsize=4_096)
+def stems_in_a_row(text: str) -> str:
+    """The stems of a text as one text, a blank around each."""
+    return f" {' '.join(stems_of(text))} "
 
 
 def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -123,6 +143,9 @@ def _everyday() -> Mapping[str, str]:
         for name in names[:-1]
         if " " in name and name.islower() and names[-1].isalpha() and names[-1].islower()
     }
+    for name, term in [*found.items()]:
+        degree, _, measured = name.partition(" ")
+        found |= {f"{measured} {verb}": term for verb in _CHANGES.get(degree, ())}
     return dict(sorted(found.items(), key=lambda one: -len(one[0])))
 
 

@@ -15,6 +15,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from assay import limits
+from assay.analysis.words import Lines
 from assay.errors import AssayError
 from assay.evidence.kinds import kinds_asked
 from assay.model.document import Chunk, ChunkLabels
@@ -27,11 +28,9 @@ from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boo
 from assay.search.exact import (
     lift_exact,
     place_names_first,
-    with_sections,
     with_short_names,
     within_drugs,
 )
-from assay.search.first import place_subject_first
 from assay.search.folding import Folding
 from assay.search.fusion import FusedPool, fuse
 from assay.search.other_kinds import lower_other_kinds
@@ -169,10 +168,8 @@ def rank(
         lifted = with_short_names(lifted, question.plain, traits)
     if len(lists) > 1 and lifted:
         exact = within_drugs(lifted, question.plain, question.others, texts)
-        boosted = lift_exact(boosted, with_sections(boosted, exact, traits) if detected else exact)
+        boosted = lift_exact(boosted, exact)
     ordered = time.perf_counter()
-    if not detected and not lifted and scope is not GIVEN:
-        boosted = place_subject_first(boosted, question.plain, texts)
     if len(lists) > 1 and not reading.lifted and scope is not GIVEN:
         is_mention = mentions(question.plain, traits, _sections(detected, lexicon))
         by_words = lists.get("bm25", ())
@@ -207,7 +204,7 @@ class _Texts:
         """The texts of these candidates."""
         new = [key for key in keys if key not in self._read]
         for key, chunk in self._index.chunks(new).items() if new else ():
-            self._read[key] = f"{chunk.title}\n{self._labels[key].names}\n{chunk.text}"
+            self._read[key] = Lines(chunk.title, self._labels[key].names, chunk.text)
         return {key: self._read[key] for key in keys if key in self._read}
 
 

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple, Protocol, TypeAlias, overload
+from typing import NamedTuple, Protocol, TypeAlias
 
-from assay.evidence.floor import OF_ITS_OWN
 from assay.model.names import words
 from assay.model.sections import section_of
 from assay.search.boost.detect import Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
+from assay.search.lazy import Lazy
 from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
 from assay.search.subject import By, Scope
 
@@ -90,7 +90,7 @@ _SMALLER = "not applied, since a larger factor is"
 _NO_LIFT = _Lift((), 1.0)
 
 
-class Order(Sequence[Boosted]):
+class Order(Lazy[Boosted]):
     """Candidates in the order of their boosted scores, created on access."""
 
     def __init__(
@@ -108,16 +108,24 @@ class Order(Sequence[Boosted]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, at: int) -> Boosted: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Boosted]: ...
-    def __getitem__(self, at: int | slice) -> Boosted | list[Boosted]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        place = self._places[at]
+    def _made(self, place: int) -> Boosted:
+        place = self._places[place]
         boosts = _account(self._lifts.get(place, _NO_LIFT))
         return Boosted(self._candidates[place], self._scores[place], place + 1, boosts)
+
+
+class Reordered(Lazy[Boosted]):
+    """A pool whose first candidates were put into another order; the others are as they were."""
+
+    def __init__(self, first: Sequence[Boosted], pool: Sequence[Boosted]) -> None:
+        self._first = first
+        self._pool = pool
+
+    def __len__(self) -> int:
+        return len(self._pool)
+
+    def _made(self, place: int) -> Boosted:
+        return self._first[place] if place < len(self._first) else self._pool[place]
 
 
 def apply_boosts(
@@ -151,12 +159,7 @@ def apply_boosts(
     of_label = len(sections) == 1 and sections[0].intent in OF_LABELS
     if of_label or scope.is_name:
         main = _main(sections[0], every, lexicon) if of_label else None
-        # what is said of a drug in documents about it is not said where others mention it
-        asked = {one.intent for one in sections}
-        is_own = scope.is_mentioned and bool(asked) and asked <= OF_ITS_OWN
-        _place_subject(
-            scope, candidates.scores, scores, places, lifts, main=main, only_lifted=is_own
-        )
+        _place_subject(scope, candidates.scores, scores, places, lifts, main=main)
     return Order(candidates, scores, places, lifts)
 
 
@@ -227,12 +230,11 @@ def _place_subject(
     lifts: dict[int, _Lift],
     *,
     main: frozenset[int] | None,
-    only_lifted: bool = False,
 ) -> None:
     """Bring the best candidate about the subject to the first place, where none is there.
 
-    With ``only_lifted``, one of a section that was asked for. Where ``main`` is given, that is what
-    the drug's own label says, if it has the section: one of ``main``, if it has any of these.
+    Where ``main`` is given, that is what the drug's own label says, if it has the section: one of
+    ``main``, if it has any of these.
     """
     near = [at for at in places[:NEAR_THE_TOP] if scores[at] > 0.0]
     lifted = [at for at in near if at in lifts and lifts[at].factor > 1.0]
@@ -244,7 +246,7 @@ def _place_subject(
         near += [at for at in far if at in first]
     first = first or own
     if not first and scope.is_name:
-        among = near if scope.is_certain and not only_lifted else lifted
+        among = near if scope.is_certain else lifted
         first = {at for at, is_about in scope.about(among).items() if is_about}
     best = next((at for at in near if at in first), None)
     if best is None or best == places[0]:
