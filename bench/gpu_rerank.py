@@ -1,6 +1,6 @@
 """How long does reranking 100 candidates take on a GPU, with recorded launches and without?
 
-Run on a machine with a GPU and ``assay[gpu]``: ``python -m bench.gpu_rerank``. The weights are
+Run on a machine with a GPU and the extra ``gpu``: ``python -m bench.gpu_rerank``. The weights are
 random, in the shape of bge-reranker-base (XLM-RoBERTa, 12 layers of 768): time does not depend on
 their values, and nothing is downloaded. Scores with and without recorded launches are compared as
 well.

@@ -2,7 +2,7 @@
 
     python -m bench.gpu_search [--questions 300] [--without-vectors]
 
-For a machine with a GPU and ``assay[gpu]``; nothing is fetched. The shipped corpus is ingested and
+For a GPU and the extra ``gpu``; nothing is fetched. The shipped corpus is ingested and
 searched by words, terms and vectors, fused, boosted, reranked and accounted for, one question at a
 time, through ``Workspace.search``. The reranker has random weights in the shape of
 bge-reranker-base: the order means nothing, the time does. One line of JSON goes to stdout.

@@ -36,6 +36,7 @@ _COMPOUND = re.compile(
     r"|[a-z]{2,5}[-\u2010\u2011]?\d{3,7}[a-z]?"
 )
 _WRITTEN_AS_NAME = re.compile(r"[A-Z][a-z]{3,}")
+_ISOTOPE = re.compile(r"[a-z]{4,}-\d{2,3}")  # samarium-153, also as "samarium 153-EDTMP"
 _SPELLED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _AGE = re.compile(
     rf"(?<!\d)(\d{{1,3}}|\b(?:{'|'.join(_SPELLED)}))[- ]?"
@@ -154,7 +155,7 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
             whole = rest[match.start() : words[after - 1].end()]
             yield _of_names(Kind.DRUG, whole, other_names(whole))
             continue
-        if is_drug(word) or plain in known or (is_measured(word) and _is_given(word, rest)):
+        if is_drug(word) or plain in known or (is_measured(word) and is_given(word, rest)):
             kind = Kind.DRUG
         elif acid.casefold().endswith("ic acid") and is_drug(acid):
             others = (_forms(one)[0] for one in other_names(acid) if " " not in one)
@@ -176,11 +177,11 @@ def _of_names(kind: Kind, text: str, names: Sequence[str]) -> Name:
     forms = (
         form for name in names if " " not in name and name not in written for form in _forms(name)
     )
-    phrases = (" ".join(stems(name)) for name in names if " " in name)
+    phrases = (" ".join(stems(name)) for name in names if " " in name or _ISOTOPE.fullmatch(name))
     return Name(kind, text, tuple(dict.fromkeys(forms)), tuple(dict.fromkeys(phrases)), written)
 
 
-def _is_given(word: str, question: str) -> bool:
+def is_given(word: str, question: str) -> bool:
     """Whether a question is about a substance as a drug: its dose, or what it does to people."""
     given = rf"{_OF_DRUGS}\s+(?:of|for|with|from)\s+(?:\w+\s+)?{re.escape(word)}(?![^\W_])"
     asked = rf"(?<![^\W_]){re.escape(word)}\s+(?:\w+\s+)?{_OF_DRUGS}"

@@ -17,6 +17,10 @@ from assay.analysis.words import Lines
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 6  # words of a name
 _SHORT = 5  # letters of an abbreviation that may be another's
+_CHANGES = {
+    "low": ("drops", "falls", "goes down", "is low", "is too low", "too low"),
+    "high": ("goes up", "rises", "is high", "is too high", "too high"),
+}  # low blood pressure: blood pressure falls
 
 
 def stems(text: str) -> tuple[str, ...]:
@@ -139,6 +143,9 @@ def _everyday() -> Mapping[str, str]:
         for name in names[:-1]
         if " " in name and name.islower() and names[-1].isalpha() and names[-1].islower()
     }
+    for name, term in [*found.items()]:
+        degree, _, measured = name.partition(" ")
+        found |= {f"{measured} {verb}": term for verb in _CHANGES.get(degree, ())}
     return dict(sorted(found.items(), key=lambda one: -len(one[0])))
 
 

@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from assay.analysis.spelling import base, folded
+from assay.analysis.spelling import american, base, folded
 
 _STEMS = """
 adol afil alol ampicillin anserin antel antrone apine arabine arixin asone asvir azepam azocine
 azolam azole azoline bactam bamate bapentin barbital begron bendan bercept buvir caftor caine
 calcet capone catib cavir ceptin ciclib ciclovir ciguat cillin citabine clast clotide codone
 conazole coxib curium curonium cycline darone degib denoson dipine domide dopa dronate entan
-ercept estrant farin faxine fenac fenacin fenadine fentanil fibrate floxacin flurane formin
-fosfamide fovir fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin glinide
-glipizide gliptin glitazone glutide grastim grel grelor idone ifene ilide imibe kacin kinra
+ercept estradiol estrant farin faxine fenac fenacin fenadine fentanil fibrate floxacin flurane
+formin fosfamide fovir fungin fylline gabalin gatran gepant gestrel giline gliclazide gliflozin
+glinide glipizide gliptin glitazone glutide grastim grel grelor idone ifene ilide imibe kacin kinra
 kiren leucel limus lisib lukast lutamide mab mantine melteon micin morphone mustine mycin natide
 nercept nersen nexor nib nidazole olol olone onide oquine orexant orphan orphine oxacin oxetine
 oxicam paratide parib parin patide penem peridol peridone phosphamide phylline piprazole pitant
@@ -65,15 +65,15 @@ _NO_DRUGS = frozenset(_MEASURED.split())  # in most questions
 
 
 def is_listed(word: str) -> bool:
-    """Whether a word is known as the name of a drug."""
-    return folded(word) in _aliases()
+    """Whether a word is known as the name of a drug, in British spelling as well: oestradiol."""
+    return bool(_names_of(folded(word)))
 
 
 def is_drug(word: str) -> bool:
     """Whether a word looks like the name of a drug."""
-    plain = folded(word)
-    if is_listed(plain):
+    if is_listed(word):
         return True
+    plain = american(folded(word))
     return (
         len(plain) >= _SHORTEST
         and _STEM.fullmatch(plain) is not None
@@ -89,7 +89,7 @@ def is_measured(word: str) -> bool:
 def other_names(word: str) -> tuple[str, ...]:
     """Every name of the substance, this one first."""
     plain = folded(word)
-    return (plain, *(name for name in _aliases().get(plain, ()) if name != plain))
+    return (plain, *(name for name in _names_of(plain) if name != plain))
 
 
 def listed_names() -> tuple[str, ...]:
@@ -107,9 +107,13 @@ def has_stem_of_others(name: str) -> bool:
 def words_of_name(words: Sequence[str]) -> int:
     """How many words the name of a drug has that begins with the first of these; 0 without one."""
     for length in _lengths().get(folded(words[0]), ()) if words else ():
-        if len(words) >= length and folded(" ".join(words[:length])) in _aliases():
+        if len(words) >= length and is_listed(" ".join(words[:length])):
             return length
     return int(is_drug(words[0])) if words else 0
+
+
+def _names_of(plain: str) -> tuple[str, ...]:
+    return _aliases().get(plain) or _aliases().get(american(plain), ())
 
 
 @cache

@@ -90,6 +90,11 @@ class Asked(NamedTuple):
         """Whether some chunks may not be found at all."""
         return bool(self.must or self.must_not)
 
+    @property
+    def chooses(self) -> bool:
+        """Whether one of several is enough: of this OR that, few passages have both."""
+        return any(len(group) > 1 for group in self.must)
+
 
 class _Item(NamedTuple):
     clause: Clause

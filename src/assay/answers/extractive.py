@@ -19,10 +19,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.analysis.asked import Kind, Name, people_in
-from assay.analysis.conditions import is_named_in, names_in
-from assay.analysis.drugs import is_drug, other_names
-from assay.analysis.spelling import base
+from assay.analysis.asked import Kind, Name, is_given, people_in
+from assay.analysis.conditions import is_named_in, names_in, stems
+from assay.analysis.drugs import is_drug, other_names, words_of_name
+from assay.analysis.spelling import folded
 from assay.analysis.words import analyse, vocabulary
 from assay.answers.sentences import Sentence, sentences
 from assay.evidence.attributes import (
@@ -99,6 +99,7 @@ _RIGHT_AFTER = re.compile(
 _ADULTS = re.compile(r"\badults?\b", re.IGNORECASE)
 _COUNT = re.compile(r"\d\s*(?:/\s*\d|%)|\d \(\d")
 _ARM_TITLE = re.compile(r"\AArm/Group Title:\s*", re.IGNORECASE)
+_LONGEST_NAME = 4  # words
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -205,9 +206,16 @@ class _Asked:
         return frozenset(name.text for name in self.names if name.kind is Kind.PEOPLE)
 
     @property
-    def drugs(self) -> set[str]:
-        """The forms of the drugs in question."""
-        return {f for name in self.names if name.kind is Kind.DRUG for f in name.words}
+    def drugs(self) -> _Drugs:
+        """The drugs in question, and names whose dose is asked for like that of a drug."""
+        return _Drugs(
+            tuple(
+                name
+                for name in self.names
+                if name.kind is Kind.DRUG
+                or (name.kind is Kind.NAME and is_given(name.text, self.question))
+            )
+        )
 
     @property
     def is_dose(self) -> bool:
@@ -231,6 +239,53 @@ class _Asked:
         said += [f"which the {side} criteria are" for side in sorted(self.sides)]
         said += [f"how many had {self.event}"] if self.event else []
         return " and ".join(said) or "it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Drugs:
+    """Drugs by all their names; ``own`` are words that the label of one of them is called by."""
+
+    names: tuple[Name, ...]
+    own: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
+    def on(self, chunk: Chunk) -> _Drugs:
+        """The same for a passage of a label, which may use its own names."""
+        called = own_drugs(chunk)
+        return _Drugs(self.names, vocabulary(called).every) if self.are_in(called) else self
+
+    def are_in(self, text: str) -> bool:
+        """Whether a text has one of them; a part of a long name is none: trastuzumab emtansine."""
+        return any(name.is_in(text) for name in self.names) or bool(
+            self.own and vocabulary(text).among(self.own)
+        )
+
+    def placed(self, text: str) -> list[tuple[int, bool]]:
+        """Where a text names drugs, and whether that is one of these.
+
+        Trastuzumab is not trastuzumab emtansine, and the other way around.
+        """
+        words = [*_NAME.finditer(text)]
+        flat = [(stem, at) for at, match in enumerate(words) for stem in stems(match[0])]
+        own = {at for at, match in enumerate(words) if self.are_in(match[0])}
+        for phrase in (phrase.split() for name in self.names for phrase in name.phrases):
+            for start in range(len(flat) - len(phrase) + 1):
+                part = flat[start : start + len(phrase)]
+                if [stem for stem, _ in part] == phrase:
+                    own.update(at for _, at in part)
+        known = {other for name in self.names for other in other_names(name.text)}
+        for at in sorted(own):
+            typed = [match[0] for match in words[at : at + _LONGEST_NAME]]
+            longer = folded(" ".join(typed[: words_of_name(typed)]))
+            if " " in longer and longer not in known:
+                own.difference_update(range(at, at + longer.count(" ") + 1))
+        return [
+            (match.start(), at in own)
+            for at, match in enumerate(words)
+            if at in own or is_drug(match[0])
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,10 +416,19 @@ def _of_event(asked: _Asked, rows: list[_Row]) -> list[_Row]:
 
 
 def _of_use(asked: _Asked, rows: list[_Row]) -> list[_Row]:
-    """The rows with most of the condition for which a drug may be used."""
-    if INDICATION not in asked.facts:
+    """The rows with most of the condition for which a drug may be used, or its dose is asked for.
+
+    A use is told in the sentence itself, a dose also under a heading.
+    """
+    if INDICATION not in asked.facts and not asked.is_dose:
         return rows
-    said = [sum(term.is_in(row.sentence.text) for term in asked.terms) for row in rows]
+
+    def text(row: _Row) -> str:
+        one = row.sentence
+        return f"{one.heading}\n{one.text}\n{one.columns}" if asked.is_dose else one.text
+
+    terms = [term for term in asked.terms if not asked.drugs.are_in(term.text)]
+    said = [sum(term.is_in(text(row)) for term in terms) for row in rows]
     most = max(said, default=0)
     return [row for row, count in zip(rows, said, strict=True) if count == most]
 
@@ -379,9 +443,13 @@ def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
 def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     """Whether a dose is for people who were not asked for, as only what is around it says.
 
-    Or for animals, or of another drug.
+    Or for animals, or of another drug, or for those who take another one.
     """
     heading = _heading(one, chunk)
+    drugs = asked.drugs.on(chunk)
+    beside = drugs.placed(heading) if drugs.own else []
+    if beside and not any(is_asked for _, is_asked in beside):
+        return True
     for_all = groups_in(f"{asked.question} {chunk.title} {one.text} {one.columns}")
     if (groups_in(heading) | people_in(one.paragraph)) - for_all - asked.people:
         return True
@@ -390,26 +458,19 @@ def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
         f"{asked.question} {chunk.title}"
     ):
         return True
-    return bool(asked.drugs) and not _gives(asked.drugs, one, chunk)
+    return bool(drugs) and not _gives(drugs, one, chunk)
 
 
-def _gives(drugs: set[str], one: Sentence, chunk: Chunk) -> bool:
+def _gives(drugs: _Drugs, one: Sentence, chunk: Chunk) -> bool:
     """Whether an amount in a sentence is one of these drugs.
 
     It is of the drug right after it, or else of the last one before it. Where none is named, it is
     of the only drug of the document, or of the one that the paragraph or its heading names.
     """
-    own = vocabulary(own_drugs(chunk)).every
-    drugs = drugs if drugs.isdisjoint(own) else drugs | own
-    named = [
-        (match.start(), not drugs.isdisjoint(vocabulary(match[0]).every))
-        for match in _NAME.finditer(one.text)
-        if is_drug(match[0]) or not drugs.isdisjoint(vocabulary(match[0]).every)
-    ]
+    named = drugs.placed(one.text)
     if not named:
-        return _is_only_of(drugs, chunk) or not drugs.isdisjoint(
-            vocabulary(f"{_heading(one, chunk)} {one.columns} {one.paragraph}").every
-        )
+        is_only = all(is_asked for _, is_asked in drugs.placed(names_of_document(chunk)))
+        return is_only or drugs.are_in(f"{_heading(one, chunk)} {one.columns} {one.paragraph}")
     amounts = [(match.start(), match.end()) for match in AMOUNT.finditer(one.text)]
     if not amounts:
         return any(is_asked for _, is_asked in named)
@@ -421,15 +482,6 @@ def _gives(drugs: set[str], one: Sentence, chunk: Chunk) -> bool:
         if (after or before[-1:] or [named[0][1]])[0]:
             return True
     return False
-
-
-def _is_only_of(drugs: set[str], chunk: Chunk) -> bool:
-    """Whether the names of a document have no drug but these."""
-    return all(
-        not drugs.isdisjoint(map(base, other_names(word)))
-        for word in _LETTERS.findall(names_of_document(chunk))
-        if is_drug(word)
-    )
 
 
 def _is_of_nobody(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
@@ -573,7 +625,7 @@ def _greedy(
         if chosen and not best.held and not best.around:  # it contains nothing of the question
             break
         chosen.append(best)
-        if len(chosen) == 1 and best.held - named:
+        if len(chosen) == 1 and (best.held | best.around) - named:
             candidates = [one for one in candidates if (one.held | one.around) - named]
         candidates = [one for one in candidates if one is not best]
         said |= best.held
@@ -586,13 +638,18 @@ def _read_on(
     """What is quoted, with ranks: a row after the names of its columns, a sentence and the next.
 
     A criterion comes after its heading, and alone: the next may be of the other kind. An item of a
-    list comes after the words that lead to it, which another passage may have.
+    list comes after the words that lead to it, which another passage may have, and a sentence after
+    its heading where only that has a word of the question or says for whom it is.
     """
     said: set[tuple[str, int]] = set()
-    led = ""
+    led, above = "", ("", -1)
     for one in chosen:
         sentence = one.sentence
-        before = sentence.announced if asked.sides else ""
+        before = sentence.announced
+        if not asked.sides:
+            is_known = above == (sentence.heading, one.rank)
+            before = "" if is_known else _heading_shown(asked, one)
+        above = sentence.heading, one.rank
         if sentence.lead and not asked.sides and sentence.lead != led:
             yield sentence.lead, _rank_of(sentence.lead, one.rank, supports)
         led = sentence.lead
@@ -602,6 +659,16 @@ def _read_on(
             if text and (is_own or (text, one.rank) not in said):
                 said.add((text, one.rank))
                 yield text, one.rank
+
+
+def _heading_shown(asked: _Asked, one: _Candidate) -> str:
+    """The heading of a sentence, if the sentence alone would not show that it answers."""
+    heading, text = one.sentence.heading, f"{one.sentence.text} {one.sentence.columns}"
+    named = {word for name in asked.names for word in name.words}
+    says_whom = (_for_whom(asked) & groups_in(heading)) - groups_in(text)
+    says_what = _named(heading, asked) - one.held - named - OF_SECTIONS
+    is_shown = (says_whom or says_what) and not heading.endswith("?")
+    return heading if is_shown else ""
 
 
 def _rank_of(text: str, rank: int, supports: Sequence[Support]) -> int:
@@ -621,21 +688,19 @@ def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:
         return True
     if "children" in asked.people and _ADULTS.search(one.following):
         return True
-    known = vocabulary(f"{asked.question} {one.text}").every | asked.drugs
+    known = vocabulary(f"{asked.question} {one.text}").every
     named: list[str] = []
-    if asked.drugs:
+    if asked.drugs and not asked.drugs.are_in(one.following):
         named += filter(is_drug, _LETTERS.findall(one.following))
     if asked.is_of_codes:
         named += _CODE.findall(one.following)
     return bool(named) and vocabulary(" ".join(named)).every.isdisjoint(known)
 
 
-def _is_of_another(one: Sentence, chunk: Chunk, asked: set[str]) -> bool:
+def _is_of_another(one: Sentence, chunk: Chunk, drugs: _Drugs) -> bool:
     """Whether a sentence and the heading above it name a drug, and not the one in question."""
     own = f"{one.context.removeprefix(chunk.title)} {one.text}"
-    return any(map(is_drug, _LETTERS.findall(own))) and asked.isdisjoint(
-        vocabulary(f"{own} {one.columns}").every
-    )
+    return any(map(is_drug, _LETTERS.findall(own))) and not drugs.are_in(f"{own} {one.columns}")
 
 
 def _rarity(there: int, of: int) -> float:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from assay.analysis.sentence_ends import split_sentences
@@ -52,6 +52,7 @@ _ENDED = (".", "!", "?", ";", "%", ")")
 class Sentence:
     """One sentence; ``context`` is its title and heading, ``columns`` the header of its table.
 
+    ``heading`` is the line of the passage that it stands under, where there is one.
     ``following`` is the sentence after it in the same paragraph. ``side`` is what the heading above
     a criterion says of it, ``announced`` that heading. ``lead`` are the words that lead to an item
     of a list. ``paragraph`` is all that it stands in.
@@ -67,6 +68,7 @@ class Sentence:
     paragraph: str = ""
     arm: str = ""
     lead: str = ""
+    heading: str = ""
 
 
 def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
@@ -78,7 +80,7 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
     lines = _joined(chunk.text.splitlines())
     alone = sum(bool(line) for line in lines) == 1
     found: list[Sentence] = []
-    context, columns = chunk.title, ""
+    context, heading, columns = chunk.title, "", ""
     side, announced = side_at_start(chunk, others), ""
     values = _take_values(lines, *_measured_before(chunk, others))
     arms = _take_arms(lines, chunk, others)
@@ -93,11 +95,12 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
             if _is_header(lines, at):
                 columns = line
             else:
-                found.append(Sentence(line, context, columns, side=side, announced=announced))
+                row = Sentence(line, context, columns, side=side, announced=announced)
+                found.append(replace(row, heading=heading))
         elif not line:
             continue
         elif not spoken and _is_heading(line, alone=alone):
-            context, columns = f"{chunk.title} {line}", ""
+            context, heading, columns = f"{chunk.title} {line}", line, ""
             if said is not None:
                 announced = line
         else:
@@ -108,7 +111,7 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
                     side, announced = Side.INCLUSION, ""
                 lead = leads[at] if text is parts[0] else ""
                 one = Sentence(text, context, "", after, side, announced, line, arms[at], lead)
-                found.append(one)
+                found.append(replace(one, heading=heading))
     return found
 
 

@@ -120,11 +120,8 @@ def answer_from(workspace: Workspace, question: str, response: SearchResponse) -
     from assay.evidence.guard import guarded
 
     answerer = workspace.answerer
-    # a drug that is misspelt is not told from others by its name, so nobody may answer
-    misspelt = response.did_you_mean and not response.searched_for
-    nothing = response.nothing_about if response.withheld or misspelt else response.only_mentioned
     asked = response.searched_for or question
-    found = guarded(answerer, asked, response.passages(), nothing)
+    found = guarded(answerer, asked, response.passages(), response.no_answer)
     answered, checked = found.answer, found.numbers
     chunks = {hit.chunk.chunk_id: hit.chunk for hit in response.results}
     sources = tuple(

@@ -1,6 +1,6 @@
 """How do models run on a GPU?
 
-These adapters use sentence-transformers, which the extra ``assay[gpu]`` brings. They read
+These adapters use sentence-transformers, which the extra ``assay-search[gpu]`` brings. They read
 safetensors from a local folder only: no pickle, no code from the model, no download. Texts run in
 batches of 32, sorted by length, so the last digits of a vector depend on the rest of its batch.
 """

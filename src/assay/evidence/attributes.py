@@ -75,7 +75,8 @@ _NO_DOSE = (
     r"|more|compar\w*|adverse|side effects?|interact\w*|percent\w*|days?)\b"
 )
 _ASKS_HOW_MUCH = (
-    r"\A(?!\W*(?:why|when|does|do|did|is|are|was|were|can|should|which|who|whose|has|have"
+    r"\A(?!\W*(?:why|when|does|do|did|is|are|was|were|can|should|which(?! (?:\w+ ){0,2}dos)|who"
+    r"|whose|has|have"
     r"|how (?!much|many))\b)"
 )
 _ASKS_DOSE = rf"{_ASKS_HOW_MUCH}(?!.*{_NO_DOSE}).*(?:{_DOSE})"
@@ -202,7 +203,7 @@ ATTRIBUTES = (
     _attribute(
         "what to do about a missed dose",
         r"\b(?:miss(?:ed|ing)?|forg[eo]t\w*|skip(?:ped|ping)?)\b.*\b(?:doses?|tablets?|pills?|take)\b",
-        r"(?i:\b(?:miss|forg[eo]t|skip))",
+        r"(?i:\b(?:miss(?:ed|es)?\b|missing\s+(?:\w+\s+)?dose|forg[eo]t|skip))",
         "dose missed miss forgot forget forgotten skip take",
     ),
     _attribute(

@@ -98,7 +98,7 @@ class Content:
     ``unknown`` are words that no document has, each with the word that may be meant, or "".
     ``meant`` is the query with those. ``frequency`` is the number of passages that have each word
     of a short query, where the index can tell. ``others`` are other names for the words of a text.
-    ``is_plain`` says that a query has no syntax: of "this OR that", nothing has both.
+    ``is_plain`` says that all of it is looked for: of "this OR that", nothing has both.
     """
 
     words: tuple[str, ...] = ()
@@ -171,7 +171,8 @@ def _judged(
     strange = any(not content.others(word) for word in content.unknown)
     known = (name for passage in best for name in called_in(passage.chunk))
     names = [name for name in names_asked(query, known) if name.kind is not Kind.PEOPLE]
-    synonyms = _of_drugs(synonyms, names)
+    if any(one.kind is Kind.DRUG for one in names):  # whose other names are known already
+        synonyms = ()
     if meant := _says_most(synonyms, best):  # which is what the words of the query mean
         content = NO_CONTENT
     if lacking := _lacking(query, content, sure):
@@ -206,14 +207,6 @@ def _or_meant(reason: str, content: Content) -> str:
     """Why there is nothing, or what may be meant by words that no document has."""
     misspelt = ", ".join(word for word, other in content.unknown.items() if other)
     return f"no document has {misspelt}: did you mean “{content.meant}”?" if misspelt else reason
-
-
-def _of_drugs(synonyms: Sequence[str], names: Sequence[Name]) -> Sequence[str]:
-    """The synonyms of the drugs in a query, where it names any: no other word stands for these."""
-    drugs = [name for name in names if name.kind is Kind.DRUG]
-    return (
-        [one for one in synonyms if any(name.is_in(one) for name in drugs)] if drugs else synonyms
-    )
 
 
 def _without(missing: Sequence[Name], passages: Sequence[Passage], sure: float) -> Judged:

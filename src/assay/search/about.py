@@ -34,7 +34,7 @@ RULE = "another_subject"
 LOOKED_AT = 30  # candidates that are read
 NEAR_THE_TOP = 10  # places in which a passage that has a drug counts like one that is about it
 HEADING = 60  # characters
-BRIEF = 9  # words of a query; a longer one describes several things, and not all need be there
+BRIEF = 9  # words of a query; a longer one describes diseases, which texts call otherwise
 
 
 Named: TypeAlias = Name | Term
@@ -52,7 +52,7 @@ def lower_others(
 
     ``detected`` says that a section is asked for.
     """
-    groups = _groups(query) if len(query.split()) <= BRIEF else ()
+    groups = _groups(query)
     if not groups:
         return pool
     best = [*pool[:LOOKED_AT]]
@@ -85,14 +85,13 @@ def lower_others(
 def _groups(query: str) -> list[list[Named]]:
     """The drugs of a query, its people and its diseases."""
     names = names_asked(query)
-    named = units(query)
+    named = units(query) if len(query.split()) <= BRIEF else ()
     groups: list[list[Named]] = [
-        [name for name in names if name.kind is kind] for kind in (Kind.DRUG, Kind.PEOPLE)
+        [name for name in names if _is_drug_name(name)],
+        [name for name in names if name.kind is Kind.PEOPLE],
+        [unit for unit in named if unit.is_specific or (unit.phrases and not is_sort(unit.text))],
     ]
     groups[0] = groups[0] or [unit for unit in named if is_class_of_drugs(unit)]
-    groups.append(
-        [unit for unit in named if unit.is_specific or (unit.phrases and not is_sort(unit.text))]
-    )
     return [group for group in groups if group]
 
 
@@ -173,7 +172,10 @@ def _is_of_drugs(one: Named) -> bool:
 
 
 def _is_drug_name(one: Named) -> bool:
-    return isinstance(one, Name) and one.kind is Kind.DRUG
+    """Whether it is the name of a drug, or the code of a compound: AZD9496."""
+    if not isinstance(one, Name):
+        return False
+    return one.kind is Kind.DRUG or (one.kind is Kind.NAME and one.text[-1:].isdigit())
 
 
 def _is_of_another(names: str, group: Sequence[Named]) -> bool:

@@ -6,10 +6,8 @@ have every code and number of the query, or belong to the study that it names, c
 that do not, in their own order. Their account says so: the rule ``exact`` with the factor by which
 their score grew.
 
-A code may be a name ("5-FU toxicity"), and a section that was asked for need not repeat it: what an
-intent lifts has the codes of its document. That does not hold for amounts. Where the query names a
-drug or a compound (HSP-130), an amount lifts only what names it as well: 800 mg of another one is
-no match.
+Where the query names a drug or a compound (HSP-130), an amount lifts only what names it as well:
+800 mg of another one is no match.
 
 Names are exact, too. One of a letter and a digit (S-1, K-2) is lost among other words, so the
 documents that are named so come first. Of the sections that an intent lifts, those of documents
@@ -48,25 +46,6 @@ def lift_exact(pool: Sequence[Boosted], exact: Mapping[int, str]) -> Sequence[Bo
     if not first or not rest or first[-1].score > rest[0].score:
         return pool
     return [_lifted(one, rest[0].score, exact[one.fused.key]) for one in first] + rest
-
-
-def with_sections(
-    pool: Sequence[Boosted], exact: Mapping[int, str], labels: Mapping[int, ChunkLabels]
-) -> Mapping[int, str]:
-    """What is exact, with the sections that an intent lifts in the same documents."""
-    named = {
-        labels[key].names: has for key, has in exact.items() if key in labels and _is_name(has)
-    }
-    if not named:
-        return exact
-    sections = {
-        one.fused.key: f"{named[names]} in its document"
-        for one in pool
-        if one.fused.key not in exact
-        and (names := labels[one.fused.key].names) in named
-        and is_lifted(one)
-    }
-    return {**exact, **sections}
 
 
 def within_drugs(

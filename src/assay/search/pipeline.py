@@ -339,7 +339,7 @@ def _content(prepared: Prepared) -> Content:
         meant,
         frequency,
         prepared.question.others,
-        is_plain=not read(prepared.question.written).restricts,
+        is_plain=not read(prepared.question.written).chooses,
     )
 
 

@@ -28,11 +28,9 @@ from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boo
 from assay.search.exact import (
     lift_exact,
     place_names_first,
-    with_sections,
     with_short_names,
     within_drugs,
 )
-from assay.search.first import place_subject_first
 from assay.search.folding import Folding
 from assay.search.fusion import FusedPool, fuse
 from assay.search.other_kinds import lower_other_kinds
@@ -170,10 +168,8 @@ def rank(
         lifted = with_short_names(lifted, question.plain, traits)
     if len(lists) > 1 and lifted:
         exact = within_drugs(lifted, question.plain, question.others, texts)
-        boosted = lift_exact(boosted, with_sections(boosted, exact, traits) if detected else exact)
+        boosted = lift_exact(boosted, exact)
     ordered = time.perf_counter()
-    if not detected and not lifted and scope is not GIVEN:
-        boosted = place_subject_first(boosted, question.plain, texts)
     if len(lists) > 1 and not reading.lifted and scope is not GIVEN:
         is_mention = mentions(question.plain, traits, _sections(detected, lexicon))
         by_words = lists.get("bm25", ())

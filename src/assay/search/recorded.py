@@ -109,8 +109,8 @@ class Recorder:
         started = time.perf_counter()
         passages = response.passages()
         try:
-            nothing = response.nothing_about if response.withheld else ""
-            found = guarded(self.answerer, query.query_text, passages, nothing)
+            asked = response.searched_for or query.query_text
+            found = guarded(self.answerer, asked, passages, response.no_answer)
         except AssayError as problem:
             return replace(outcome, answer_error=problem.message)
         took = round(1000 * (time.perf_counter() - started), 3)

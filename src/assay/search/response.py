@@ -152,6 +152,15 @@ class SearchResponse(Tabular):
         """The results as an answerer sees them."""
         return [hit.passage() for hit in self.results]
 
+    @property
+    def no_answer(self) -> str:
+        """Why nobody may answer from these results; "" where somebody may.
+
+        A drug that is misspelt is not told from others by its name.
+        """
+        is_misspelt = self.did_you_mean and not self.searched_for
+        return self.nothing_about if self.withheld or is_misspelt else self.only_mentioned
+
     def records(self) -> Records:
         """A row for each result; every component has a column with its own score."""
         return Records.of(

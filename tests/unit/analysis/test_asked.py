@@ -16,6 +16,7 @@ from assay.analysis.drugs import is_listed, other_names
         ("units of Botox", "Botox", "botulinum toxin type A", "tetanus toxin"),
         ("how much coenzyme Q10", "coenzyme Q10", "CoQ10 100 mg", "coenzyme A"),
         ("dose of radium-223", "radium-223", "Ra-223 dichloride", "radium therapy"),
+        ("dose of samarium-153", "samarium-153", "Samarium 153-EDTMP 30 mCi", "samarium"),
         ("insulin glargine units", "insulin glargine", "Lantus", "insulin sensitizers"),
         ("penicillin G for syphilis", "penicillin G", "benzylpenicillin", "penicillin V"),
         ("numbness from Taxol", "Taxol", "paclitaxel 80 mg/m2", "docetaxel"),
@@ -37,6 +38,20 @@ def test_a_part_of_a_long_name_is_not_the_name() -> None:
         "trastuzumab",
         "pertuzumab",
     ]
+
+
+@pytest.mark.parametrize(
+    ("british", "american"),
+    [
+        ("oestradiol", "estradiol"),
+        ("sulphasalazine", "sulfasalazine"),
+        ("ethinyloestradiol", "ethinylestradiol"),
+    ],
+)
+def test_british_names_are_names_of_the_same_drug(british: str, american: str) -> None:
+    (name,) = names_asked(f"{british} 10 mg three times a day")
+    assert name.kind is Kind.DRUG
+    assert name.is_in(f"{american} 10 mg")
 
 
 @pytest.mark.parametrize("name", ["taxol", "abraxane", "doxil", "lantus", "inderal"])

@@ -67,6 +67,8 @@ def test_a_stem_within_another_word_makes_no_drug(word: str) -> None:
         ("which blood thinners are safe", "which anticoagulant are safe"),
         ("drip for a kidney infection", "drip for a pyelonephritis"),
         ("too few platelets", "thrombocytopenia"),
+        ("blood pressure falls when I stand up", "hypotension when I stand up"),
+        ("my potassium is too high", "my hyperkalemia"),
         ("the kidney", "the kidney"),
     ],
 )

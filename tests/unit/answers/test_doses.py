@@ -255,3 +255,78 @@ def test_a_dose_is_not_for_what_keeps_patients_out() -> None:
     asked = "dose of hydroxychloroquine for {}"
     assert "200 mg" in answerer.answer(asked.format("endometriosis"), HYDROXYCHLOROQUINE).text
     assert not answerer.answer(asked.format("lupus"), HYDROXYCHLOROQUINE).text
+
+
+LABEL = Chunk(
+    "valo:chunk_1",
+    "valo",
+    "2.1 Adults\nThe dose may be increased to a maximum of 100 mg.\n\n"
+    "2.2 Ritonavir\nDo not exceed a maximum single dose of 25 mg of Valopril in 48 hours.\n\n"
+    "2.3 Crohn's Disease\nThe dose of Valopril is 160 mg on Day 1. Two weeks later give 80 mg.\n\n"
+    "2.4 Ulcerative Colitis\nThe dose of Valopril is 20 mg.\n\n"
+    "2.5 Pediatric Patients\nThe starting dose is 5 mg.\n\n"
+    "Extremely Flammable\nAvoid fire and flame.",
+    "Valopril (valopril)",
+    section_label="dosage",
+    metadata={"drugs": ("valopril",)},
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "says", "not_said"),
+    [
+        ("What is the maximum dose of Valopril?", "100 mg", "25 mg"),
+        ("What is the maximum dose of Valopril with ritonavir?", "25 mg", "160 mg"),
+        ("Dose of Valopril in Crohn's disease", "160 mg", "20 mg"),
+        ("Dose of Valopril in ulcerative colitis", "20 mg", "160 mg"),
+    ],
+)
+def test_a_dose_for_others_is_no_answer(question: str, says: str, not_said: str) -> None:
+    answer = ExtractiveAnswerer(gate=0.0).answer(question, [Passage(LABEL, 1.0, {})])
+    assert says in answer.text, answer.refusal_reason
+    assert not_said not in answer.text
+
+
+def test_the_dose_of_a_vaccine_is_not_that_of_the_drug_beside_it() -> None:
+    trial = Chunk(
+        "NCT09999998:chunk_0",
+        "NCT09999998",
+        "Herceptin will be dosed at 8 mg/kg. NeuVax is given every 3 weeks after Herceptin.",
+        "NCT09999998: Herceptin + NeuVax Vaccine",
+        section_label="interventions",
+    )
+    asked = "What is the dose of NeuVax?"
+    assert not ExtractiveAnswerer(gate=0.0).answer(asked, [Passage(trial, 1.0, {})]).text
+
+
+@pytest.mark.parametrize(
+    ("drug", "says", "not_said"),
+    [("T-DM1", "3.6 mg/kg", "8 mg/kg"), ("trastuzumab", "8 mg/kg", "3.6 mg/kg")],
+)
+def test_a_part_of_a_name_is_another_drug(drug: str, says: str, not_said: str) -> None:
+    trial = Chunk(
+        "NCT09999999:chunk_0",
+        "NCT09999999",
+        "Patients received trastuzumab emtansine 3.6 mg/kg.\n\n"
+        "Patients received trastuzumab 8 mg/kg with docetaxel.",
+        "NCT09999999: T-DM1; Trastuzumab",
+        section_label="interventions",
+    )
+    asked = f"What dose of {drug} did patients receive?"
+    answer = ExtractiveAnswerer(gate=0.0).answer(asked, [Passage(trial, 1.0, {})])
+    assert says in answer.text, answer.refusal_reason
+    assert not_said not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Dose of Valopril in children", "2.5 Pediatric Patients [1] The starting dose is 5 mg."),
+        ("Is Valopril flammable?", "Extremely Flammable [1] Avoid fire and flame."),
+    ],
+)
+def test_a_heading_is_quoted_where_only_it_shows_that_a_sentence_answers(
+    question: str, says: str
+) -> None:
+    answer = ExtractiveAnswerer(gate=0.0).answer(question, [Passage(LABEL, 1.0, {})])
+    assert says in answer.text, answer.refusal_reason

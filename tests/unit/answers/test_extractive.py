@@ -356,7 +356,7 @@ def test_a_dose_under_the_heading_of_some_people_is_not_the_dose() -> None:
     )
     assert "20 mg" in ask("maximum dose of ZORVEX in children", told)
     assert ask("maximum dose of ZORVEX in renal impairment", told).startswith(
-        "The maximum recommended dose is 5 mg"
+        "2.3 Renal Impairment [1] The maximum recommended dose is 5 mg"
     )
 
 
@@ -803,7 +803,7 @@ def test_a_name_alone_adds_no_sentence() -> None:
 def test_a_dose_under_a_heading_of_ages_is_that_for_a_child_of_this_age() -> None:
     rows = label("2.2 Gout in Pediatric Patients (10 to 17 years)\nThe dose of Zorvex is 5 mg.")
     assert ask("What is the dose of Zorvex for a 12-year-old with gout?", rows).startswith(
-        "The dose of Zorvex is 5 mg."
+        "2.2 Gout in Pediatric Patients (10 to 17 years) [1] The dose of Zorvex is 5 mg."
     )
 
 

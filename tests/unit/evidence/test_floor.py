@@ -71,6 +71,14 @@ def test_synonyms_that_were_added_count() -> None:
     assert not judge("jaundice", [found], synonyms=("gelbsucht",)).nothing
 
 
+def test_a_drug_is_not_there_because_another_document_mentions_it_by_another_name() -> None:
+    other = Passage(
+        Chunk("a:chunk_0", "a", "Acetaminophen absorption was measured.", "The effect of camicinal")
+    )
+    found = judge("paracetamol overdose", [other], "", ("acetaminophen",), {"overdosage"})
+    assert found.only_mentioned == "nothing here is about paracetamol, which is only mentioned"
+
+
 def test_codes_are_known_in_every_spelling() -> None:
     assert not judge("IL6", [passage("Serum IL-6 was raised.", 0.4)], DENSE).nothing
 

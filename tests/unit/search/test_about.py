@@ -31,6 +31,9 @@ ROWS = [
           "Tussiol (dextromethorphan)", section_label="warnings",
           metadata={"drugs": ("dextromethorphan",)}),
     Chunk("visit:chunk_0", "visit", "She was given ramipril and now has a dry cough.", "Visit"),
+    Chunk("NCT01:chunk_0", "NCT01", "AZD9496 was given to volunteers.", "NCT01: Period 1"),
+    Chunk("pk:chunk_0", "pk", "Age of healthy volunteers: healthy volunteers of any age took part.",
+          "Ulinastatin in healthy volunteers"),
     Chunk("leukotriene:chunk_0", "leukotriene", "Mood changed with leukotriene blockers.", "Moods"),
     Chunk("beta:chunk_0", "beta", "Mood with blockers: blockers and mood, mood and blockers.",
           "Beta blockers and mood"),
@@ -53,6 +56,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         ("lignocaine plaster after breast surgery, pain after surgery", "l", "b"),
         ("first treatment of HIV with a boosted protease inhibitor", "h", "s"),
         ("iron drops for anaemic toddlers", "t", "i"),
+        ("AZD9496 healthy volunteers age", "NCT01", "pk"),
+        ("lignocaine plaster for pain after breast surgery, pain after any surgery", "l", "b"),
     ],
 )
 def test_what_is_called_by_the_name_comes_first(

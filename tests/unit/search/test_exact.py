@@ -1,4 +1,4 @@
-"""Exact codes come first, and with them the section that was asked for in the same document."""
+"""Exact codes come first."""
 
 from __future__ import annotations
 
@@ -65,14 +65,6 @@ ROWS = [
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     with filled(tmp_path_factory.mktemp("exact") / "home", ROWS) as opened:
         yield opened
-
-
-def test_the_section_asked_for_has_the_code_of_its_document(here: Workspace) -> None:
-    first, second = here.search("zelicol 6-QP toxicity", floor=False).results[:2]
-    assert (first.chunk.chunk_id, second.chunk.chunk_id) == ("study:harm", "study:talk")
-    (boost,) = first.boosts
-    assert (boost.rule, boost.applied) == ("intent", True)  # no more is needed
-    assert first.score == pytest.approx(first.fused * boost.factor)
 
 
 def test_an_amount_must_stand_in_the_passage_itself(here: Workspace) -> None:

@@ -111,6 +111,47 @@ def test_a_drug_that_is_only_mentioned_is_shown_with_a_note_and_nobody_answers(
         assert (answered.grounded, answered.refusal_reason) == (False, said)
 
 
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("title:viagra riociguat", "contraindicated with riociguat"),
+        ("Viagra contraindications -heparin", "contraindicated with riociguat"),
+        ('"common adverse events" heparin', "bleeds"),
+    ],
+)
+def test_operators_are_no_words_of_a_question(tmp_path: Path, query: str, says: str) -> None:
+    with filled(tmp_path / "home", MENTIONED) as workspace:
+        answered = workspace.answer(query, components="bm25").answer
+        assert says in answered.text, answered.refusal_reason
+
+
+def test_a_phrase_beside_other_words_is_judged_like_words(tmp_path: Path) -> None:
+    rows = [
+        Chunk(f"h:chunk_{at}", "h", text, "Humira", section_label="adverse_events")
+        for at, text in enumerate(["Granuloma annulare was seen.", "Headache.", "Rash."])
+    ]
+    with filled(tmp_path / "home", rows) as workspace:
+        response = workspace.search('"granuloma annulare" treatment', components="bm25")
+        assert "only mentioned" in response.only_mentioned
+        assert not workspace.answer('"granuloma annulare" cure', components="bm25").answer.grounded
+
+
+def test_a_run_refuses_what_an_answer_refuses(tmp_path: Path) -> None:
+    asked = "adverse events of warfarin"
+    query = GoldenQuery("q1", asked, relevant_docs=(Judgment("notes:chunk_0", 1),))
+    with filled(tmp_path / "home", MENTIONED) as workspace:
+        options = {"components": ("bm25",)}
+        request = EvaluationRequest(
+            test_set=TestSet("s", "v1", (query,)), options=options, answers=True
+        )
+        (made,) = workspace.carry_out(request).runs
+        (outcome,) = made.result.outcomes
+        assert outcome.answer is not None
+        assert outcome.answer.refusal_reason == (
+            "nothing here is about warfarin, which is only mentioned"
+        )
+
+
 def test_a_disease_that_is_only_mentioned_is_shown_with_a_note(tmp_path: Path) -> None:
     rows = [
         Chunk(

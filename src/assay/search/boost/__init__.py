@@ -1,18 +1,11 @@
 """What does a query ask for, and which candidates does that boost?"""
 
-from assay.search.boost.apply import (
-    EVERYTHING,
-    SUBJECT_RULE,
-    Boosted,
-    Reordered,
-    apply_boosts,
-)
+from assay.search.boost.apply import EVERYTHING, Boosted, Reordered, apply_boosts
 from assay.search.boost.detect import Detected, check_intent, detect, intent_names
 from assay.search.boost.lexicon import Lexicon, default_lexicon, load_lexicon
 
 __all__ = [
     "EVERYTHING",
-    "SUBJECT_RULE",
     "Boosted",
     "Detected",
     "Lexicon",
