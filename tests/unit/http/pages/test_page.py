@@ -72,7 +72,7 @@ def test_the_first_page_is_search(reading: TestClient) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "said"),
     [
-        ("/nothing", 404, "Not found"),
+        ("/nothing", 404, "There is nothing at this address"),
         ("/compare?a=run_a&b=nothing-like-it", 404, "no run"),
         ("/search?q=x&k=0", 400, "whole number"),
         pytest.param("/search?q=x&k=00000000" + "1" * 5_000, 400, "whole number", id="many digits"),
