@@ -255,9 +255,9 @@ def _given(row: Row, name: str, location: FileLocation) -> str:
 
 
 def _filled(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    for name in names:
-        if row.get(name) not in (None, ""):
-            return name
+    for ours in names:
+        if row.get(ours) not in (None, ""):
+            return ours
     filled = {name: value for name, value in row.items() if value not in (None, "")}
     return "".join(_named(filled, names))
 

@@ -289,7 +289,7 @@ def test_why_takes_words_of_a_title(reading: TestClient) -> None:
     assert "not in the index" not in one
     assert "Statins" in one
     several = reading.get("/search/why?q=headache&document=a").text
-    assert "Which one is meant?" in several
+    assert "Which document is meant by" in several
     assert "document=d3" in several
     none = reading.get("/search/why?q=headache&document=zebra+stripes").text
     assert "no document has these words in its title" in none
