@@ -54,6 +54,7 @@ RELEVANT = (
 DOCUMENT = ("docid", "documentid", "corpusid", "docno", "chunkid", "passageid", "doc", "document")
 GRADE = ("rating", "grade", "relevance", "score", "judgment", "judgement", "label", "rel")
 WHETHER = ("relevant", "isrelevant")
+RANK = frozenset({"rank", "position", "docposition"})  # of results, such as a snapshot of Quepid
 """What holds a grade beside a document: yes or no, true or false, or a number."""
 GROUP = ("group",)
 SYNTHETIC = ("synthetic",)
@@ -188,7 +189,21 @@ def _row(cells: Mapping[str, Any], line: int | None, place: str) -> Row:
             ):
                 plain["relevance"] = plain.pop(name)
                 break
+        else:
+            _require_judgments(found, place)
     return found
+
+
+def _require_judgments(row: Row, place: str) -> None:
+    """Refuse rows that say at which rank a document was found, and not how good it is."""
+    ranks = [name for name in row.written if plain_name(name) in RANK]
+    if ranks and row.first(RELEVANT) is None:
+        raise FormatError(
+            f"these are results ({ranks[0]}), and nothing says how good they are",
+            source=place,
+            line=row.line,
+            hint="add a column rating, or give them as a run: assay eval run --run",
+        )
 
 
 def fill_from_rows(

@@ -198,6 +198,15 @@ def test_what_is_wrong_is_said_with_its_line(text: str | bytes, name: str, says:
     assert any(says in str(problem) for problem in reading.problems)
 
 
+def test_results_without_ratings_are_no_judgments() -> None:
+    """As a snapshot of Quepid has them."""
+    text = "Query Text,Doc ID,Doc Position\nheart attack,d1,1\n"
+    with pytest.raises(assay.AssayError, match=r"these are results \(Doc Position\)"):
+        read(text, "a.csv").sound()
+    rated = "Query Text,Doc ID,Doc Position,Rating\nheart attack,d1,1,3\n"
+    assert grades(read(rated, "a.csv").sound()) == {"heart attack": {"d1": 3}}
+
+
 def test_a_golden_list_and_our_own_json_stay_what_they_are() -> None:
     listed = [{"id": "g1", "query": "q", "expected_doc_ids": ["d1"]}]
     assert read(json.dumps(listed), "a.json").form == "golden-list"
