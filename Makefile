@@ -113,7 +113,7 @@ load: setup ## hold the HTTP service to its promises at four times the load it c
 
 .PHONY: browser
 browser: setup ## try the pages in chromium, and leave pictures in tests/browser/pictures
-	@$(PYTEST) -n 0 tests/browser
+	@ASSAY_BROWSER=all $(PYTEST) -n 0 tests/browser
 
 schema: setup ## try many requests on every route of the HTTP service
 	@ASSAY_SCHEMA_EXAMPLES=150 ASSAY_RANDOM_REQUESTS=10000 $(PY) -m pytest \
@@ -148,6 +148,17 @@ wheel: setup ## build the wheel into dist/
 package: setup ## install the wheel on its own, count what comes with it, and run the tutorials
 	@$(PY) -m tests.package.clean
 
+# Tests that skip where another library is missing.
+OTHERS := tests/unit/evaluation/test_systems.py tests/unit/evaluation/test_engines.py \
+	tests/unit/test_passages.py tests/unit/test_plots.py tests/unit/test_mlflow.py \
+	tests/unit/test_opentelemetry.py tests/unit/app/test_rows.py tests/unit/testsets/test_rows.py \
+	tests/parity/test_mcp.py
+.PHONY: adapters
+adapters: setup ## try the adapters on the newest LangChain, LlamaIndex, Haystack, qdrant, MLflow and others
+	@[ -x $(VENV)-adapters/bin/python ] || "$(PYTHON)" -m venv $(VENV)-adapters
+	@$(VENV)-adapters/bin/python -m pip install --quiet --upgrade -e '.[adapters,dev,mlflow,opentelemetry,plots]'
+	@$(VENV)-adapters/bin/python -W ignore -m pytest -n 0 -rs $(OTHERS)
+
 .PHONY: audit sbom install-audit
 audit: setup ## look every pinned package up for known vulnerabilities; DATABASE=osv.zip needs no network
 ifndef DATABASE
@@ -173,7 +184,7 @@ lock: ## compile requirements/*.lock again (needs uv); UPGRADE=1 takes the newes
 	@! grep -nE '://|index-url|find-links' requirements/*.lock
 
 clean: ## remove .venv, caches and build output
-	@rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	@rm -rf $(VENV) $(VENV)-adapters dist build site .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
 	@find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Steps of the targets above, not meant to be called by hand.

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ def _compiled(target: Path) -> bool:
     compiler = shlex.split(os.environ.get("CC") or "cc")
     if sys.platform == "win32" or not compiler or shutil.which(compiler[0]) is None:
         return False
-    command = [*compiler, *FLAGS, "-o", str(target), str(SOURCE), "-lm"]
+    form = f"-DFORM={zlib.crc32(SOURCE.read_bytes()) >> 1}"
+    command = [*compiler, *FLAGS, form, "-o", str(target), str(SOURCE), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"{shlex.join(command)} failed:\n{done.stderr}", file=sys.stderr)

@@ -2,7 +2,7 @@
 
     python -m bench.gpu [--models FOLDER] [--passages 4000]
 
-For a machine with a GPU and ``assay[gpu]`` installed; nothing is fetched from a network. SPLADE
+For a machine with a GPU and the extra ``gpu`` installed; nothing is fetched from a network. SPLADE
 runs with its real weights. A dense model and a reranker of a common shape (BERT, 12 layers by 384)
 are made here with random weights from a seed and the tokenizer of bge-small-en-v1.5: what they take
 and how closely both ways agree hardly depends on the weights. One line of JSON per model goes to

@@ -1,17 +1,17 @@
 """How long does reranking 100 candidates take on a GPU, with recorded launches and without?
 
-Run on a machine with a GPU and ``assay[gpu]``: ``python -m bench.gpu_rerank TOKENIZER_JSON``. The
-weights are random, in the shape of bge-reranker-base (XLM-RoBERTa, 12 layers of 768): time does
-not depend on their values, and nothing is downloaded. Scores with and without recorded launches
-are compared as well.
+Run on a machine with a GPU and the extra ``gpu``: ``python -m bench.gpu_rerank``. The weights are
+random, in the shape of bge-reranker-base (XLM-RoBERTa, 12 layers of 768): time does not depend on
+their values, and nothing is downloaded. Scores with and without recorded launches are compared as
+well.
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
 import tempfile
 import time
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,8 @@ ROUNDS = 30
 
 
 def main() -> None:
-    tokenizer = Path(sys.argv[1]).read_text()
     with tempfile.TemporaryDirectory() as folder:
-        random_model(Path(folder), tokenizer)
+        random_model(Path(folder))
         started = time.perf_counter()
         reranker: Any = open_reranker(folder, Shelf(), gpu=True, max_tokens=256)
         print(f"opened and recorded in {time.perf_counter() - started:.1f} s")
@@ -45,15 +44,16 @@ def main() -> None:
             print(f"  largest difference of scores: {np.abs(scores[0] - scores[1]).max():.1e}")
 
 
-def random_model(folder: Path, tokenizer: str) -> None:
-    """A folder as a hub would lay it out, with weights that mean nothing."""
+def random_model(folder: Path) -> None:
+    """A folder as a hub would lay it out: the shipped tokenizer, weights that mean nothing."""
     transformers = import_optional("transformers")
     import_optional("torch").manual_seed(0)
     config = transformers.XLMRobertaConfig(
         vocab_size=250_002, max_position_embeddings=514, type_vocab_size=1, num_labels=1
     )
     transformers.XLMRobertaForSequenceClassification(config).save_pretrained(folder)
-    (folder / "tokenizer.json").write_text(tokenizer)
+    shipped = resources.files("assay") / "data" / "models" / "assay-bio" / "tokenizer.json"
+    (folder / "tokenizer.json").write_bytes(shipped.read_bytes())
 
 
 def _times(reranker: Any, passages: list[str]) -> str:

@@ -1,12 +1,11 @@
 """How long does a whole search take that ends with reranking 100 candidates on a GPU?
 
-    python -m bench.gpu_search --models FOLDER [--questions 300]
+    python -m bench.gpu_search [--questions 300] [--without-vectors]
 
-For a machine with a GPU, ``assay[gpu]`` and ``splade-tiny`` in the folder of models; nothing is
-fetched. The shipped corpus is ingested and searched by words and SPLADE, fused, boosted, reranked
-and accounted for, one question at a time, through ``Workspace.search``. The reranker has random
-weights in the shape of bge-reranker-base: the order means nothing, the time does. One line of JSON
-goes to stdout.
+For a GPU and the extra ``gpu``; nothing is fetched. The shipped corpus is ingested and
+searched by words, terms and vectors, fused, boosted, reranked and accounted for, one question at a
+time, through ``Workspace.search``. The reranker has random weights in the shape of
+bge-reranker-base: the order means nothing, the time does. One line of JSON goes to stdout.
 """
 
 from __future__ import annotations
@@ -29,24 +28,29 @@ from assay.search.response import SearchResponse
 from assay.settings import configure
 from bench.gpu_rerank import random_model
 
-RERANKER, SPLADE = "BAAI/bge-reranker-base", "splade-tiny"
+RERANKER = "BAAI/bge-reranker-base"
 WARM_UP = 10
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.gpu_search", description=__doc__)
-    parser.add_argument("--models", type=Path, required=True, help="folder that has splade-tiny")
     parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--without-vectors", action="store_true", help="words and terms alone")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        models = _models(folder / "models", options.models.absolute())
+        reranker = folder / "models" / CARDS[RERANKER].folder
+        reranker.mkdir(parents=True)
+        random_model(reranker)
         settings = configure(
             {
                 "home": folder / "home",
-                "models": models,
-                "dense_model": "none",
-                "components": "bm25,splade",
+                "models": folder / "models",
+                **(
+                    {"dense_model": "none", "components": "bm25,splade"}
+                    if options.without_vectors
+                    else {}
+                ),
                 "rerank": True,
                 "reranker": RERANKER,
             }
@@ -58,16 +62,6 @@ def main() -> None:
             workspace.update_index()
             answers = [workspace.search(text) for text in _questions(options.questions + WARM_UP)]
     print(json.dumps(_told(answers[WARM_UP:])))
-
-
-def _models(folder: Path, given: Path) -> Path:
-    """A shelf with the real SPLADE and a reranker of random weights and its tokenizer."""
-    folder.mkdir()
-    (folder / SPLADE).symlink_to(given / SPLADE)
-    made = folder / CARDS[RERANKER].folder
-    made.mkdir()
-    random_model(made, (given / SPLADE / "tokenizer.json").read_text("utf-8"))
-    return folder
 
 
 def _questions(count: int) -> list[str]:

@@ -1,8 +1,10 @@
 """What do bytes cost in quality, where a large segment would use them?
 
-``python -m bench.packed [COLLECTION ...]``
+``python -m bench.packed [COLLECTION[:SPLIT] ...]``
 
-Each collection (a BEIR folder of the shared data) is indexed as usual and once more in the form
+Each collection (a BEIR folder of the shared data) is asked the queries of a split, ``test`` unless
+another is named; what is chosen by this is chosen on ``nfcorpus:dev`` and ``scifact:train``. It is
+indexed as usual and once more in the form
 that large segments have: two bytes a number, of which one is searched, and 511 different weights.
 Prints nDCG@10 of both, and how many of the best 100 they share. ``nfcorpus_splade_v3`` takes the
 given vectors of SPLADE-v3, so that no model is needed.
@@ -35,11 +37,11 @@ K = 100
 Lists = dict[str, list[str]]
 
 
-def of_collection(name: str) -> Iterator[tuple[str, Lists, Lists]]:
+def of_collection(name: str, split: str) -> Iterator[tuple[str, Lists, Lists]]:
     """What each component finds in an index as it is and in a packed one."""
     folder = DATA / name
     texts = query_texts(folder)
-    queries = [query for query in judged(folder, "test").queries if query in texts]
+    queries = [query for query in judged(folder, split).queries if query in texts]
     with (
         indexed(name, read_corpus(folder, "beir", "whole", skip_empty=True)) as home,
         tempfile.TemporaryDirectory() as place,
@@ -100,14 +102,16 @@ def of_given() -> Iterator[tuple[str, Lists, Lists]]:
 def main() -> None:
     print(f"| collection | component | {MEASURE} | packed | difference | shared of {K} |")
     print("|---|---|---|---|---|---|")
-    for name in sys.argv[1:] or ["nfcorpus", "scifact", "med1033", GIVEN]:
-        qrels = judged(DATA / ("nfcorpus" if name == GIVEN else name), "test")
-        for kind, plain, packed in of_given() if name == GIVEN else of_collection(name):
+    for given in sys.argv[1:] or ["nfcorpus:dev", "scifact:train", "med1033", GIVEN]:
+        name, _, split = given.partition(":")
+        split = split or "test"
+        qrels = judged(DATA / ("nfcorpus" if name == GIVEN else name), split)
+        for kind, plain, packed in of_given() if name == GIVEN else of_collection(name, split):
             before, after = (_score(qrels, lists) for lists in (plain, packed))
             pairs = [(set(plain[query]), set(packed[query])) for query in plain]
             shared = sum(len(a & b) for a, b in pairs) / max(1, sum(len(a) for a, _ in pairs))
             print(
-                f"| {name} | {kind} | {before:.4f} | {after:.4f} | {after - before:+.4f} "
+                f"| {name} {split} | {kind} | {before:.4f} | {after:.4f} | {after - before:+.4f} "
                 f"| {shared:.4f} |",
                 flush=True,
             )

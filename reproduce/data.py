@@ -23,13 +23,18 @@ from assay.search.request import SearchOptions
 from assay.search.snapshot import Snapshot
 from assay.settings import configure
 from reproduce.experiment import HERE
+from training.sources import kept_passage
 
 WORK = HERE.parent / "bench" / "work" / "reproduce"
 
 
 def judged(folder: Path, split: str) -> Qrels:
-    """The judgments of one split."""
-    return assay.load_qrels(existing(folder / "qrels" / f"{split}.tsv"))
+    """The judgments of one split; ``kept`` has the questions of CovidQA that no training saw."""
+    if split != "kept":
+        return assay.load_qrels(existing(folder / "qrels" / f"{split}.tsv"))
+    every = judged(folder, "test").by_query
+    kept = {query: found for query, found in every.items() if all(map(kept_passage, found))}
+    return Qrels.from_mapping(kept)
 
 
 def query_texts(folder: Path) -> dict[str, str]:

@@ -187,7 +187,7 @@ def _questions(add: Any, asks: list[Ask], chance: random.Random) -> None:
         if chance.random() < 0.5 and names[0]:
             asks.append(Ask(f"{chance.choice(names)} {row['type']}", at, "synonym"))
     for name, split, keep in (
-        ("covidqa", "test", lambda key: not sources.held_out(key.partition("#")[0], 2)),
+        ("covidqa", "test", lambda key: not sources.kept_passage(key)),
         ("pubmedqa", "dev", lambda key: True),
     ):
         folder = DATA / name
@@ -358,7 +358,7 @@ def _part(name: str, split: str, query: str, document: str, text: str) -> str:
     if name == "scifact" and split == "train":
         return f"fold{_fold(text)}"
     if name == "covidqa":
-        return "kept" if sources.held_out(document.partition("#")[0], 2) else "seen"
+        return "kept" if sources.kept_passage(document) else "seen"
     return split
 
 

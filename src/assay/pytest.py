@@ -37,10 +37,11 @@ INCONCLUSIVE: tuple[Inconclusive, ...] = get_args(Inconclusive)
 class Wanted:
     """What a marker asks for; see ``assay.EvaluationRequest`` and ``assay.app.gate.GateRequest``.
 
-    ``options`` are those of the search, ``retriever`` is another engine: ``module:function``, an
-    address, or the function or system itself. Such an engine is asked anew each time, since what
-    it searches may have changed while its code did not; ``use_cache`` says otherwise.
-    ``inconclusive`` says what becomes of a test that cannot be decided.
+    ``options`` are those of the search. ``system`` is another engine (also called ``retriever``, as
+    on the command line): ``module:function``, an address, or the function or system itself. Such an
+    engine is asked anew each time, since what it searches may have changed while its code did not;
+    ``use_cache`` says otherwise. ``inconclusive`` says what becomes of a test that cannot be
+    decided.
     """
 
     test_set: str
@@ -49,7 +50,7 @@ class Wanted:
     non_inferiority: bool = False
     latency_repeats: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
-    retriever: Any = None
+    system: Any = None
     part: Literal["evaluation", "holdout", "all"] | None = None
     use_cache: bool | None = None
     inconclusive: Inconclusive = "fail"
@@ -144,14 +145,15 @@ def _wanted(item: pytest.Item) -> Wanted:
     marker = item.get_closest_marker(MARKER)
     assert marker is not None
     names = [one.name for one in fields(Wanted)]
-    for name in marker.kwargs:
+    given = {"system" if name == "retriever" else name: one for name, one in marker.kwargs.items()}
+    for name in given:
         if name not in names:
             near = get_close_matches(name, names, n=1)
             meant = f"did you mean {near[0]}? " if near else ""
             hint = f"{meant}it has {', '.join(names)}"
             raise UsageError(f"the marker {MARKER} has no {name}", hint=hint)
     try:
-        wanted = Wanted(*marker.args, **marker.kwargs)
+        wanted = Wanted(*marker.args, **given)
     except TypeError as error:
         said = str(error).partition("() ")[2]
         hint = f'@pytest.mark.{MARKER}("TEST SET", baseline="TAG")'
@@ -191,9 +193,9 @@ def _check(config: pytest.Config, wanted: Wanted) -> Checked:
     request = EvaluationRequest(
         test_sets=(_place(config, wanted.test_set),),
         options=wanted.options,
-        retriever=wanted.retriever,
+        retriever=wanted.system,
         part=wanted.part,
-        use_cache=wanted.retriever is None if wanted.use_cache is None else wanted.use_cache,
+        use_cache=wanted.system is None if wanted.use_cache is None else wanted.use_cache,
     )
     made = workspace.carry_out(request).runs[0]
     run = made.info

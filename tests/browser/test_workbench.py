@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -77,8 +78,11 @@ def test_runs_are_sorted_deleted_and_brought_back(look: Look) -> None:
     page.screenshot(path=PICTURES / "ask.png")
     page.locator("[data-answer=yes]").click()
     page.wait_for_url("**/runs?deleted=run_a")
+    assert page.locator("table.runs a[href='/runs/run_a']").count() == 0
     page.get_by_role("button", name="Undo").click()
     page.wait_for_url("**/runs/run_a")
+    seen.go("/runs?suite=small")
+    assert page.locator("table.runs a[href='/runs/run_a']").count() == 1
 
 
 def test_the_palette_goes_anywhere_by_keys(look: Look) -> None:
@@ -119,6 +123,7 @@ def test_a_slider_leaves_one_page_to_go_back_to(look: Look) -> None:
         page.wait_for_url(f"**rrf_k={k}**")
     page.go_back()
     page.wait_for_url("**/runs")
+    assert page.locator("table.runs").is_visible()
 
 
 def test_runs_beside_each_other_are_a_table_or_cards(look: Look) -> None:
@@ -186,3 +191,107 @@ def test_a_dot_of_the_chart_opens_its_query(look: Look) -> None:
     seen.page.locator(".scatter a[href*='query=q1']").focus()
     seen.page.keyboard.press("Enter")
     seen.page.wait_for_url("**/compare/query?a=run_a&b=run_b&query=q1")
+    assert "aspirin" in seen.page.locator("main").inner_text()
+
+
+def test_an_evaluation_is_scheduled_changed_and_removed(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/schedule")
+    page.get_by_role("link", name="Schedule an evaluation").first.click()
+    page.wait_for_url("**/evaluate?clock=on**")
+    page.select_option("select[name=set]", "tiny")
+    assert not page.locator("select[name=weekday]").is_visible()
+    page.select_option("select[name=often]", "weekly")
+    page.select_option("select[name=weekday]", "5")
+    page.fill("input[name=time]", "04:15")
+    page.get_by_role("button", name="Schedule it").click()
+    page.wait_for_url("**/schedule")
+    row = page.locator("tr.entry")
+    assert "every Friday at 04:15 UTC" in row.inner_text()
+    row.get_by_role("link", name="Change").click()
+    page.select_option("select[name=often]", "hourly")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**/schedule")
+    assert "every hour, 15 minutes past" in row.inner_text()
+    row.get_by_role("button", name="Remove").click()
+    page.locator("[data-answer=yes]").click()
+    page.get_by_role("heading", name="Nothing is scheduled").wait_for()
+
+
+def test_a_test_set_comes_from_a_file(look: Look, tmp_path: Path) -> None:
+    table = tmp_path / "from a table.csv"
+    table.write_text("query,doc_id,grade\nheadache,d1:chunk_0,3\n", encoding="utf-8")
+    seen = look()
+    page = seen.page
+    seen.go("/testsets")
+    page.set_input_files("input[type=file]", table)
+    page.wait_for_function("document.querySelector('#text').value.includes('headache')")
+    assert page.input_value("input[name=name]") == "from_a_table"
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.locator("#checked", has_text="1 query").wait_for()
+    page.get_by_role("button", name="Store it").click()
+    page.wait_for_url("**/testsets/from_a_table")
+    assert page.get_by_role("link", name="Evaluate on it").count() == 1
+
+
+def test_many_files_wait_for_their_turn(look: Look, tmp_path: Path) -> None:
+    files = [tmp_path / f"note-{at}.txt" for at in range(3)]
+    for at, file in enumerate(files):
+        file.write_text(f"Note {at} about headache after a vaccination.", encoding="utf-8")
+    seen = look()
+    page = seen.page
+    refused: list[str] = []
+
+    def busy(route: Any) -> None:
+        """The second file finds the queue full, once."""
+        if "note-1" in route.request.url and not refused:
+            refused.append(route.request.url)
+            route.fulfill(status=503, headers={"retry-after": "1"}, body="{}")
+        else:
+            route.continue_()
+
+    page.route("**/v1/files*", busy)
+    seen.go("/documents")
+    page.set_input_files("[data-upload] input[type=file]", files)
+    page.get_by_text("waits for the files before it").wait_for()
+    page.wait_for_url("**/jobs")
+    assert len(refused) == 1
+    for file in files:
+        page.get_by_role("link", name=file.name).wait_for()
+    seen.complaints.clear()  # the browser itself notes that the answer was a 503
+
+
+def test_two_tabs_do_not_overwrite_each_other(look: Look) -> None:
+    """What one tab changed is neither lost nor silently undone by another that is out of date."""
+    first, second = look(), look()
+    for seen in (first, second):
+        seen.go("/search?q=diabetes&k=5&set=tabs")
+        seen.page.locator(".hit").first.wait_for()
+    first.page.locator(".hit").nth(0).locator("label.g3").click()
+    first.page.locator("#standing-A", has_text="saved").wait_for()
+    second.page.locator(".hit").nth(1).locator("label.g1").click()
+    second.page.locator("#standing-A", has_text="saved").wait_for()
+    first.go("/search?q=diabetes&k=5&set=tabs")
+    grades = [
+        first.page.locator(".hit").nth(at).locator("input:checked").get_attribute("value")
+        for at in (0, 1)
+    ]
+    assert grades == ["3", "1"]
+
+
+def test_a_slider_follows_a_finger(look: Look) -> None:
+    seen = look(390)
+    page = seen.page
+    seen.go("/search?q=headache")
+    page.locator("details.knobs > summary").click()
+    slider = page.locator("input[name=rrf_k]")
+    box = slider.bounding_box()
+    assert box is not None
+    assert box["height"] >= 24  # a finger hits it
+    page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] / 2, steps=5)
+    page.mouse.up()
+    page.wait_for_url("**rrf_k=**")
+    assert int(slider.input_value()) > 60

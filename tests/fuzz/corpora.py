@@ -45,6 +45,12 @@ def reading(name: str) -> Target:
     return read
 
 
+def read_utf16(path: Path, rng: random.Random) -> str:
+    """The same text as prose, as a table or as rows of JSON."""
+    name = rng.choice(("text", "table", "jsonl"))
+    return reading(name)(path, rng)
+
+
 def read_model_folder(path: Path, rng: random.Random) -> str:
     """What a folder of sentence-transformers declares: the file is one of its JSON files."""
     folder = path.parent / "model"
@@ -168,6 +174,14 @@ HARNESSES = (
     Harness("text", "ingest.text", "plain text and Markdown", reading("text"),
             (b"# Title\n\nWords.\n\n## Methods\n\nMore.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n",),
             "input.md"),
+    Harness("front-matter", "ingest.text", "YAML and TOML above Markdown", reading("text"),
+            (b"---\ntitle: Itch\ntags: [a, b]\nyear: 2020\nby:\n  - name: Doe\n---\n# Methods\n\nWe asked.\n",
+             b'+++\ntitle = "Itch"\ndate = 2020-01-02\n[by]\nname = "Doe"\n+++\nWords.\n'),
+            "input.md"),
+    Harness("utf-16", "ingest.files, text, tabular, jsonl", "what Excel and PowerShell write",
+            read_utf16, ("# Title\n\nWords.\n".encode("utf-16"),
+                         "id\ttext\n1\tItch\n2\tRash\n".encode("utf-16"),
+                         _lines(ROWS[0]).decode().encode("utf-16")), "input.txt"),
     Harness("frameworks", "ingest.columns", "documents of LangChain, LlamaIndex, Haystack",
             reading("jsonl"), tuple(_lines(row) for row in FRAMEWORKS), "input.jsonl"),
     Harness("ctgov-xml", "ingest.ctgov_xml", "older studies in XML", reading("ctgov"),

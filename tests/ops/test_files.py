@@ -149,6 +149,12 @@ def test_the_unit_is_confined_and_starts_a_command_that_exists() -> None:
     assert re.search(r"^ExecStart=\S+/assay --home \S+ serve$", unit, re.MULTILINE)
 
 
+def test_the_socket_listens_where_the_service_would() -> None:
+    unit = (OPS / "systemd" / "assay.service").read_text()
+    (host,), (port,) = (re.findall(rf"ASSAY_{name}=(\S+)", unit) for name in ("HOST", "PORT"))
+    assert f"ListenStream={host}:{port}\n" in (OPS / "systemd" / "assay.socket").read_text()
+
+
 def test_the_service_reads_the_settings_of_its_folder(tmp_path: Path) -> None:
     """Settings are looked for from the working folder upwards, and that is not the home."""
     unit = (OPS / "systemd" / "assay.service").read_text()

@@ -15,6 +15,7 @@ BESIDE = "assay keys is for who runs the machine; administrators elsewhere use H
 FILES = "about files of whoever calls"
 CUSTODIAN = "the custodian of a test set works beside the workspace; judging is over HTTP"
 ELSEWHERE = "a page, HTTP and the Python client are what another machine uses"
+CLOCK = "in a terminal, and for programs, the setting schedule does it"
 PARTS = "a part of another verb, for programs that go step by step"
 
 
@@ -105,6 +106,9 @@ TABLE = (
     row("workflow.query_metrics", "", "POST /api/evaluation/compute_metrics", "POST /api/evaluation/aggregate", "POST /api/evaluation/speaker_breakdown",
         "POST /api/evaluation/report", "POST /api/retrieval/batch", "GET /api/evaluation/dataset/{dataset_id}", why_not=PARTS),
     row("saved.save_evaluation", "", "POST /api/evaluation/save", why_not=PARTS),
+    row("timetable.schedule", "", "/ui/schedule", why_not=CLOCK),
+    row("timetable.timetable", "", "/schedule", why_not=CLOCK),
+    row("timetable.unschedule", "", "/ui/schedule/{entry_id}/remove", why_not=CLOCK),
     row("jobs.open_jobs", "", "GET /v1/jobs", "GET /v1/jobs/{job_id}", "DELETE /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/events", "POST /v1/jobs/{job_id}/resume", "/jobs", "/jobs/{job_id}", "/ui/jobs/{job_id}/{action}", server=True, why_not="a service has jobs, a command waits for its own work"),
 
     row("testsets.list_sets", "testset list", "GET /v1/testsets", "/testsets", server=True, test="test_testsets.py::test_the_same_sets_are_listed"),
@@ -113,7 +117,7 @@ TABLE = (
     row("testsets.split", "testset split", "POST /v1/testsets/{name}/split", test="test_testsets.py::test_the_same_queries_are_held_out", why_not=CUSTODIAN),
     row("testsets.overlap", "testset overlap", test="test_testsets.py::test_what_two_sets_share_is_found", why_not=FILES),
     row("testsets.diff", "testset diff", "GET /v1/testsets/{name}/diff/{other}", "/testsets/{name}/diff/{other}", test="test_testsets.py::test_the_same_differences_are_found", why_not=CUSTODIAN),
-    row("testsets.import_file", "testset import", "POST /v1/testsets", test="test_testsets.py::test_a_file_is_the_same_set_however_it_comes_in", why_not=FILES),
+    row("testsets.import_file", "testset import", "POST /v1/testsets", "/ui/testsets", test="test_testsets.py::test_a_file_is_the_same_set_however_it_comes_in", why_not=FILES),
     row("testsets.export", "testset export", "GET /v1/testsets/{name}/export", test="test_testsets.py::test_the_same_files_go_out_and_looks_are_logged", why_not=FILES),
     row("testsets.schema", "testset schema", "GET /v1/testset-schema", test="test_testsets.py::test_the_same_schema", why_not="the same wherever it is asked for"),
     row("drafts.grade", "testset grade", "PUT /v1/testsets/{name}/grades", "/ui/grade", test="test_testsets.py::test_a_question_is_graded_the_same_way_everywhere", why_not=CUSTODIAN),

@@ -1,10 +1,11 @@
-"""Do pages stay quick with ten thousand runs and five thousand queries?
+"""Do pages stay quick with ten thousand runs, five thousand queries or five hundred hits?
 
 Processor time is measured, since the machine may be busy with other things.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from sqlalchemy import insert
 from starlette.testclient import TestClient
 
+from assay.ingest import read_corpus
 from assay.model.runs import QueryOutcome, RankedResult, RunInfo, RunStatus
 from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
 from assay.store.database import open_database
@@ -23,6 +25,7 @@ from tests.unit.http.conftest import MakeService, client_of
 from tests.unit.http.pages.conftest import PERSON
 
 RUNS, QUERIES, DEPTH = 10_000, 5_000, 10
+HITS = 500
 QUICK_S = 0.3
 LIGHT_BYTES = 300_000
 INFO = RunInfo(
@@ -103,3 +106,30 @@ def test_pages_with_very_much_in_them_are_quick_and_light(large: TestClient) -> 
             seconds, text = _cost(client, path)
             assert seconds < QUICK_S, (path, seconds)
             assert len(text) < LIGHT_BYTES, (path, len(text))
+
+
+@pytest.mark.slow
+def test_a_page_with_five_hundred_hits_is_quick_and_light(
+    make_service: MakeService, tmp_path: Path
+) -> None:
+    service = make_service(home=tmp_path / "home")
+    text = "Headache after the vaccination was mild in most participants. " * 20
+    rows = [
+        {"_id": f"d{at:03}", "title": f"Headache in trial {at}", "text": f"{at} {text}"}
+        for at in range(HITS)
+    ]
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    service.workspace.store_documents(read_corpus(corpus))
+    service.workspace.update_index()
+    with client_of(service, headers=PERSON) as client:
+        for path, hits in (
+            (f"/search?q=headache&k={HITS}&depth={HITS}", HITS),
+            (f"/search?q=headache&k={HITS}&depth={HITS}&two=on&b_depth={HITS}", 2 * HITS),
+            ("/search?q=headache&k=50", 50),
+            (f"/search?q=headache&k=50&depth={HITS}&offset={HITS - 50}", 50),
+        ):
+            seconds, shown = _cost(client, path)
+            assert shown.count(" in trial ") >= hits, path
+            assert seconds < QUICK_S, (path, seconds)
+            assert len(shown) < LIGHT_BYTES, (path, len(shown))

@@ -44,9 +44,12 @@ def test_a_command_that_needs_torch_explains_itself_without_it() -> None:
     assert "python -m training.train FOLDER KEEP OUT" in found.stdout
 
 
-def test_a_whole_command_line_goes_on() -> None:
-    usage.answer(["python", "-m", "training.export", "out.safetensors", "piece.npz"])
-    usage.answer(["pytest", "tests/training"])
+@pytest.mark.parametrize(
+    "line", ["python -m training.export out.safetensors piece.npz", "pytest tests/training"]
+)
+def test_a_whole_command_line_goes_on(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    usage.answer(line.split())
+    assert capsys.readouterr() == ("", "")
 
 
 def test_every_command_is_in_the_readme() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -58,6 +59,14 @@ def names(requirements: list[str]) -> set[str]:
 def test_the_distribution_has_a_name_of_its_own() -> None:
     assert PROJECT["name"] == extras.DISTRIBUTION == "assay-search"
     assert PROJECT["scripts"] == {"assay": "assay.cli.main:main"}
+
+
+def test_no_message_names_the_package_of_somebody_else() -> None:
+    """``assay`` on the registry is another project."""
+    other = re.compile(r"(?<![\w-])assay\[[a-z]+\]|pip install '?assay(?![\w-])")
+    source = Path(extras.__file__).parent
+    named = [file.name for file in source.rglob("*.py") if other.search(file.read_text())]
+    assert named == []
 
 
 def test_every_package_of_the_table_comes_with_its_extra() -> None:

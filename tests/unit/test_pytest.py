@@ -53,8 +53,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(workspace: Path, pytester: pytest.Pytester) -> pytest.Pytester:
-    """A project with a workspace and a test set, as a team has it."""
+def project(
+    workspace: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> pytest.Pytester:
+    """A project with a workspace and a test set, as a team has it; its pytest has no other plugins.
+
+    Loading the plugins of our own tests would take longer than everything else.
+    """
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     shutil.copytree(workspace, pytester.path, dirs_exist_ok=True)
     (pytester.path / "golden.json").write_text(json.dumps(GOLDEN))
     pytester.makeini("[pytest]\nassay_home = search\naddopts = --strict-markers -W error\n")
@@ -144,7 +150,7 @@ def test_a_function_is_taken_as_it_is(project: pytest.Pytester) -> None:
     every = ', retriever=lambda text: ["d1", "d3", "d4", "d5", "d2"]'
     ran(project, every, "--assay-tag-baseline").assert_outcomes(passed=1)
     ran(project, every).assert_outcomes(passed=1)
-    ran(project, ', retriever=lambda text: ["d1"]').assert_outcomes(failed=1)
+    ran(project, ', system=lambda text: ["d1"]').assert_outcomes(failed=1)
     odd = ran(project, ", retriever=7")
     odd.stdout.fnmatch_lines(["assay: builtins.int cannot be asked for a text*"])
 

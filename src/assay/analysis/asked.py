@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from assay.analysis.conditions import stems
+from assay.analysis.conditions import stems, stems_in_a_row
 from assay.analysis.drugs import (
     has_stem_of_others,
     is_drug,
@@ -24,7 +24,7 @@ from assay.analysis.drugs import (
 )
 from assay.analysis.identifiers import is_code_system, mentions
 from assay.analysis.spelling import STOP_WORDS, base, folded
-from assay.analysis.words import analyse, vocabulary
+from assay.analysis.words import Lines, analyse, vocabulary
 
 _WORD = re.compile(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*")
 _ELISION = re.compile(r"(?<![^\W_])[dlDL]['’](?=[^\W\d_]{4})")  # d'amlodipine
@@ -108,15 +108,20 @@ class Name(NamedTuple):
             return self.forms[0] in _letters_and_digits(text)
         if vocabulary(text).among(frozenset(self.forms)):
             return True
-        if any(f" {phrase} " in _in_a_row(text) for phrase in self.phrases):
+        if any(f" {phrase} " in stems_in_a_row(text) for phrase in self.phrases):
             return True
         return bool(self.written) and not _words_of(text).isdisjoint(self.written)
 
 
 def names_asked(question: str, known: Iterable[str] = ()) -> tuple[Name, ...]:
     """The names in a question; ``known`` are drugs and acronyms that documents are about."""
+    return _names_asked(question, frozenset(folded(one) for one in known))
+
+
+@lru_cache(maxsize=256)
+def _names_asked(question: str, known: frozenset[str]) -> tuple[Name, ...]:
     found: dict[tuple[str, ...], Name] = {}
-    for name in _names(question, frozenset(folded(one) for one in known)):
+    for name in _names(question, known):
         found.setdefault((*name.forms, *name.phrases, *name.written), name)
     return tuple(found.values())
 
@@ -215,12 +220,11 @@ def _forms(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4_096)
-def _in_a_row(text: str) -> str:
-    return f" {' '.join(stems(text))} "
-
-
-@lru_cache(maxsize=4_096)
 def _words_of(text: str) -> frozenset[str]:
+    if isinstance(text, Lines):
+        return frozenset().union(*map(_words_of, text.parts))
+    if text.isascii():
+        return frozenset(_WORD.findall(text.lower()))
     return frozenset(map(folded, _WORD.findall(text)))
 
 

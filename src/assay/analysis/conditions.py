@@ -9,8 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 
 from assay.analysis.spelling import base
+from assay.analysis.words import Lines
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 6  # words of a name
@@ -24,6 +26,20 @@ _CHANGES = {
 def stems(text: str) -> tuple[str, ...]:
     """The words of a text in order, in the form in which spellings of one word are the same."""
     return tuple(filter(None, map(base, _WORD.findall(text))))
+
+
+@lru_cache(maxsize=4_096)
+def stems_of(text: str) -> tuple[str, ...]:
+    """The same; those of recent texts are remembered."""
+    if isinstance(text, Lines):
+        return tuple(chain.from_iterable(map(stems_of, text.parts)))
+    return stems(text)
+
+
+@lru_cache(maxsize=4_096)
+def stems_in_a_row(text: str) -> str:
+    """The stems of a text as one text, a blank around each."""
+    return f" {' '.join(stems_of(text))} "
 
 
 def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str, ...]]]:

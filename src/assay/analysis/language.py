@@ -42,7 +42,7 @@ _BY_LANGUAGE = {name: frozenset(words.split()) for name, words in _SMALL_WORDS.i
 
 def language_of(text: str) -> str:
     """A language other than English, or its letters; "" where nothing speaks for one."""
-    letters = [letter for letter in text if letter.isalpha()]
+    letters = [] if text.isascii() else [letter for letter in text if letter.isalpha()]
     strange = [letter for letter in letters if not folded(letter).isascii()]
     if letters and len(strange) * 2 > len(letters):
         name = unicodedata.name(strange[0], "").split(" ")[0].split("-")[0]

@@ -117,6 +117,19 @@ _BRITISH = re.compile(
     r"ae|oe|our|is[eia]|ys[ei]|re|ll(?:ed|ing|er)|sulph|leuco|logue|programme|ageing|enrolment"
     r"|aluminium|grey|licence|defence|practis|mould|judgement"
 )
+_ANY_RULE = re.compile("|".join(one.pattern for one in (_COLOUR, *(rule for rule, _ in _RULES))))
+
+
+class _WithoutAccents(dict[int, int | None]):
+    """Every character by its number; accents and invisible ones are left out."""
+
+    def __missing__(self, code: int) -> int | None:
+        kept = unicodedata.category(chr(code)) not in ("Mn", "Cf")
+        found = self[code] = code if kept else None
+        return found
+
+
+_WITHOUT_ACCENTS = _WithoutAccents()
 
 
 @cache
@@ -145,13 +158,12 @@ def folded(text: str) -> str:
     plain = unicodedata.normalize("NFKC", unmarked).lower().translate(_LETTERS)
     if plain.isascii():
         return plain
-    marked = unicodedata.normalize("NFD", plain)
-    return "".join(c for c in marked if unicodedata.category(c) not in ("Mn", "Cf"))
+    return unicodedata.normalize("NFD", plain).translate(_WITHOUT_ACCENTS)
 
 
 def american(word: str) -> str:
     """A folded word in American spelling, and a unit by its usual name."""
-    if len(word) > 4 and _BRITISH.search(word):
+    if len(word) > 4 and _BRITISH.search(word) and _ANY_RULE.search(word):
         word = _COLOUR.sub(r"\1r", word)
         for rule, new in _RULES:
             word = rule.sub(new, word)

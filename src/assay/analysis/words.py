@@ -10,7 +10,8 @@ search asks for both, so that loose spellings meet and the exact one comes first
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from operator import itemgetter
@@ -30,6 +31,7 @@ from assay.analysis.spelling import (
 MAX_WORD = 60
 MAX_KNOWN = 400_000  # words whose cut is remembered; then all are forgotten
 MAX_JOINED = 5  # parts that one name may have
+BEGINNING = 6  # letters by which words of a text are looked up
 
 _INSIDE = "\u0300-\u036f\u00ad\u200b-\u200d\u2060"  # accents of their own, soft hyphens
 _HYPHENS = "-\u2010\u2011"
@@ -62,6 +64,7 @@ _CHANGE = rf"{_LETTER}\d{{2,4}}{_LETTER}"
 _GENE_AND_CHANGE = re.compile(rf"([a-z][a-z0-9]{{2,7}}?)({_CHANGE})")  # BRAFV600E
 _COUNTED = re.compile(r"([a-z]{7,})\d{1,4}")  # Neutropenia21/503, where a blank is missing
 _WITH_GREEK = re.compile(rf"([a-z]{{2,4}})({'|'.join(SHORT_GREEK)})")  # TNFalpha
+_GREEK_ENDS = tuple(SHORT_GREEK)
 _BLANK = "[ \u00a0\u2009\u202f]"
 _NAMES = "|".join(
     f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in GREEK.values() if len(name) > 3
@@ -148,33 +151,81 @@ def analyse(text: str) -> Words:
     return Words(terms, forms)
 
 
+class Lines(str):
+    """Texts as one, a line each or several; what is known of the parts is not worked out again.
+
+    No word or name goes over the end of a line.
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+    def __new__(cls, *parts: str) -> Lines:
+        """The parts, with line breaks between them."""
+        made = super().__new__(cls, "\n".join(parts))
+        made.parts = parts
+        return made
+
+
 class Vocabulary:
     """The terms and forms of a text, without order or number; pairs are looked for when needed."""
 
-    __slots__ = ("_pairs", "_single", "_text")
+    __slots__ = ("_beginnings", "_has_greek", "_pairs", "_single", "_text")
 
     def __init__(self, text: str) -> None:
-        raw = _ASCII_RAW if text.isascii() else _RAW
-        cuts = [*map(_known.__getitem__, {*raw.findall(text)})]
         self._text = text
-        self._single = frozenset(chain(*map(_TERMS, cuts), *map(_FORMS, cuts)))
+        if isinstance(text, Lines):
+            self._single = frozenset().union(*(vocabulary(part)._single for part in text.parts))
+        else:
+            raw = _ASCII_RAW if text.isascii() else _RAW
+            cuts = [*map(_known.__getitem__, {*raw.findall(text)})]
+            self._single = frozenset(chain(*map(_TERMS, cuts), *map(_FORMS, cuts)))
         self._pairs: frozenset[str] | None = None
+        self._has_greek: bool | None = None
+        self._beginnings: Mapping[str, Sequence[str]] | None = None
 
     @property
     def every(self) -> frozenset[str]:
         """All of them."""
         if self._pairs is None:
-            self._pairs = frozenset(chain.from_iterable(one.terms for one in _pairs(self._text)))
+            parts = self._text.parts if isinstance(self._text, Lines) else (self._text,)
+            self._pairs = frozenset().union(*map(_paired, parts))
         return self._single | self._pairs if self._pairs else self._single
 
     def among(self, wanted: frozenset[str]) -> frozenset[str]:
         """Those of the wanted ones that the text has."""
         found = wanted & self._single
         lacking = wanted - found
-        # a pair has a digit, or the name of a Greek letter
-        if lacking and (not all(map(str.isalpha, lacking)) or _GREEK_NAME.search(self._text)):
+        if lacking and self._may_pair(lacking):
             found |= lacking & self.every
         return found
+
+    def beginning_like(self, word: str) -> Sequence[str]:
+        """Those that begin with the first six letters of a word."""
+        if len(word) < BEGINNING:
+            return ()
+        if self._may_pair((word,)):
+            return [one for one in self.every if one.startswith(word[:BEGINNING])]
+        if self._beginnings is None:
+            found: defaultdict[str, list[str]] = defaultdict(list)
+            for one in self._single:
+                if len(one) >= BEGINNING:
+                    found[one[:BEGINNING]].append(one)
+            self._beginnings = found
+        return self._beginnings.get(word[:BEGINNING], ())
+
+    def _may_pair(self, wanted: Iterable[str]) -> bool:
+        """Whether a pair can be wanted: it has a digit, or the name of a Greek letter."""
+        if not all(map(str.isalpha, wanted)):
+            return True
+        if self._has_greek is None:
+            self._has_greek = _GREEK_NAME.search(self._text) is not None
+        return self._has_greek
+
+
+@lru_cache(maxsize=4_096)
+def _paired(text: str) -> frozenset[str]:
+    return frozenset(chain.from_iterable(one.terms for one in _pairs(text)))
 
 
 @lru_cache(maxsize=4_096)
@@ -254,6 +305,11 @@ def joined(first: str, second: str) -> tuple[str, ...]:
 
 
 def _cut(raw: str) -> Cut:
+    if raw.isascii() and raw.isalpha() and len(raw) <= MAX_WORD:  # as most words are
+        word = raw.lower()
+        term = "" if word in STOP_WORDS else stem(american(word))
+        forms = tuple(_forms((word,))) if word.endswith(_GREEK_ENDS) else ()
+        return Cut((term,) if term else (), forms, (Part(0, len(raw), term),))
     shown = raw if raw.isascii() else _EXPONENT.sub(lambda match: "\u2060" * len(match[0]), raw)
     plain = _MICRO.sub("u", folded(shown).translate(_SEPARATORS))
     moved = len(plain) != len(raw)  # a ligature: where a part stood is not known any more

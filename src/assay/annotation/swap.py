@@ -106,8 +106,11 @@ def plan(test_set: TestSet, ready: Sequence[GoldenQuery], count: int) -> Plan:
 
 
 def _by_type(test_set: TestSet, ready: Iterable[GoldenQuery]) -> dict[str, list[GoldenQuery]]:
+    """The new queries by type; a set without types gets queries without types."""
     found: dict[str, list[GoldenQuery]] = {}
-    for query in ready:
+    typed = any(query.query_type is not None for query in test_set.queries)
+    for one in ready:
+        query = one if typed else replace(one, query_type=None)
         if query.query_id in test_set.by_id:
             raise InputError(f"{query.query_id} is in {test_set.name} already")
         found.setdefault(str(query.query_type or ""), []).append(query)

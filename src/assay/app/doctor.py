@@ -80,7 +80,7 @@ def _program(_: Workspace) -> Iterator[Finding]:
     if compiled.library() is not None:
         yield Finding("compiled code", State.OK, "found")
     else:
-        hint = "install a C compiler, then reinstall assay"
+        hint = "install a C compiler, then reinstall assay (make setup in a checkout)"
         yield Finding("compiled code", State.OK, "none: scoring and search are slower", hint)
 
 

@@ -302,6 +302,8 @@ def asked_for(
         raise UsageError(
             "evaluate takes a test set, not a request", hint="carry_out(request) takes the request"
         )
+    if "retriever" in options:
+        raise UsageError("evaluate has no retriever", hint="system=... evaluates another engine")
     if isinstance(test_set, TestSet):
         return EvaluationRequest(test_set=test_set, options=options, **given)
     return EvaluationRequest(test_sets=(os.fspath(test_set),), options=options, **given)

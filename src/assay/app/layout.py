@@ -16,7 +16,8 @@ class Layout:
 
     ``assay.db`` holds documents, runs, rounds of judging, keys, jobs and the query log; ``index/``
     is made from it and can be rebuilt; ``vectors/`` keeps what models made of texts, so that
-    nothing is encoded twice. ``testsets/`` and ``configs/`` are files that people may edit.
+    nothing is encoded twice. ``testsets/``, ``configs/`` and ``schedule/`` are files that people
+    may edit.
     """
 
     home: Path
@@ -55,6 +56,15 @@ class Layout:
     def configurations(self) -> Path:
         """Saved configurations of the search."""
         return self.home / "configs"
+
+    @property
+    def schedule(self) -> Path:
+        """Evaluations that the clock starts, besides those of the settings."""
+        return self.home / "schedule"
+
+    def scheduled(self, name: str) -> Path:
+        """The file of an evaluation that the clock starts."""
+        return self.schedule / f"{name}.json"
 
     @property
     def reports(self) -> Path:

@@ -25,7 +25,7 @@ import httpx2 as httpx
 from assay import extras
 from assay.app.configurations import list_configurations, read_configuration
 from assay.app.engine import usual_options
-from assay.app.schedule import parse_schedule
+from assay.app.timetable import timetable
 from assay.cache import Cache
 from assay.durable import write_atomically
 from assay.errors import AssayError, CorruptError, InputError, UnreachableError, UsageError
@@ -206,7 +206,10 @@ class Gauges:
         settings = self._settings
         if settings.metrics_test_set is not None:
             return tuple(dict.fromkeys(settings.metrics_test_set.split()))
-        return tuple(dict.fromkeys(one.test_set for one in parse_schedule(settings.schedule)))
+        entries = timetable(settings, self._workspace.layout).entries
+        return tuple(
+            dict.fromkeys(one.test_set for one in entries if not one.request.get("options"))
+        )
 
     def _newest(self, rule: _Rule, suites: Sequence[str]) -> list[RunInfo]:
         """The newest run of each that counts, where there is one."""

@@ -1,22 +1,24 @@
 """When is an evaluation due by the clock, and who starts it?
 
-An entry is a cron expression and a test set. Five fields: minute, hour, day of the month, month,
+An entry is a cron expression and an evaluation. Five fields: minute, hour, day of the month, month,
 day of the week (0 or 7 is Sunday), each ``*``, a number, a range ``1-5``, a step ``*/15`` or a list
 of these. As in cron, where both days are given one of them is enough. Times are UTC.
 
-A thread looks once in a while and enters a job per entry and minute. The job's id names the minute,
-so that two services over one workspace, or a restart, never start the same evaluation twice. What
-was due while no service ran is not made up for.
+Entries come from the setting ``schedule`` and from the workspace (``timetable.py``), where people
+write them on a page. A thread looks once in a while and enters a job per entry and minute. The
+job's id names the minute, so that two services over one workspace, or a restart, never start the
+same evaluation twice. What was due while no service ran is not made up for.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError, ConfigError
 from assay.model.document import ID_FORM
@@ -32,8 +34,8 @@ MAX_DAYS = 366 * 5
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleEntry:
-    """One line of the schedule: when, and which test set."""
+class Clock:
+    """The minutes that a cron expression means."""
 
     minutes: frozenset[int]
     hours: frozenset[int]
@@ -41,7 +43,6 @@ class ScheduleEntry:
     months: frozenset[int]
     weekdays: frozenset[int]
     either_day: bool
-    test_set: str
 
     def following(self, moment: datetime) -> datetime | None:
         """The next minute that is meant; None where there is none within five years."""
@@ -67,6 +68,31 @@ class ScheduleEntry:
         return by_month or by_week if self.either_day else by_month and by_week
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleEntry:
+    """An evaluation that the clock starts.
+
+    ``when`` is a cron expression, ``request`` the JSON of an ``EvaluationRequest`` without its test
+    set, which is read anew each time. ``owner`` made the entry; nobody did where it is a setting.
+    """
+
+    entry_id: str
+    when: str
+    test_set: str
+    request: Mapping[str, Any] = field(default_factory=dict)
+    owner: str = ""
+    changed_at: str = ""
+
+    @property
+    def clock(self) -> Clock:
+        """The minutes that are meant."""
+        return parse_clock(self.when)
+
+    def job_id(self, minute: datetime) -> str:
+        """The job that this entry starts in a minute."""
+        return f"scheduled_{self.entry_id}_{minute:%Y%m%dT%H%M}"
+
+
 def parse_schedule(text: str | None) -> tuple[ScheduleEntry, ...]:
     """The entries of the setting ``schedule``."""
     if text is None:
@@ -84,16 +110,30 @@ def _entry(text: str) -> ScheduleEntry:
             f"schedule: {text!r:.80} is not 'minute hour day month weekday TEST_SET'",
             hint="as in: 0 3 * * 1 test_set_v1",
         )
+    when = " ".join(words[:-1])
+    parse_clock(when)
+    return ScheduleEntry(entry_id=words[-1], when=when, test_set=words[-1])
+
+
+@lru_cache(maxsize=128)
+def parse_clock(text: str) -> Clock:
+    """The minutes that five fields of cron mean; refused if there never is one."""
+    words = text.split()
+    if len(words) != len(_FIELDS):
+        raise ConfigError(
+            f"schedule: {text!r:.80} is not 'minute hour day month weekday'",
+            hint="as in: 0 3 * * 1",
+        )
     fields = [
         _values(word, name, low, high)
-        for word, (name, low, high) in zip(words, _FIELDS, strict=False)
+        for word, (name, low, high) in zip(words, _FIELDS, strict=True)
     ]
     either = not words[2].startswith("*") and not words[4].startswith("*")
     weekdays = frozenset(day % 7 for day in fields[4])
-    entry = ScheduleEntry(fields[0], fields[1], fields[2], fields[3], weekdays, either, words[-1])
-    if entry.following(datetime.now(UTC)) is None:
+    clock = Clock(fields[0], fields[1], fields[2], fields[3], weekdays, either)
+    if clock.following(datetime.now(UTC)) is None:
         raise ConfigError(f"schedule: {text!r:.80} never comes")
-    return entry
+    return clock
 
 
 def _values(text: str, name: str, low: int, high: int) -> frozenset[int]:
@@ -112,12 +152,12 @@ def _values(text: str, name: str, low: int, high: int) -> frozenset[int]:
 
 
 class Scheduler:
-    """Starts what is due; ``start`` gets the id of the evaluation and the name of the test set."""
+    """Starts what is due; ``start`` gets the id of the evaluation and its entry."""
 
     def __init__(
         self,
-        entries: Sequence[ScheduleEntry],
-        start: Callable[[str, str], object],
+        entries: Callable[[], Iterable[ScheduleEntry]],
+        start: Callable[[str, ScheduleEntry], object],
         log: FilteringBoundLogger,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -130,10 +170,9 @@ class Scheduler:
         self._thread: threading.Thread | None = None
 
     def begin(self) -> None:
-        """Look at the clock from now on, where anything is scheduled."""
-        if self._entries:
-            self._thread = threading.Thread(target=self._work, name="schedule", daemon=True)
-            self._thread.start()
+        """Look at the clock from now on."""
+        self._thread = threading.Thread(target=self._work, name="schedule", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
         """Look no longer."""
@@ -144,19 +183,20 @@ class Scheduler:
     def look(self) -> list[str]:
         """Start what became due since the last look; the names of those evaluations."""
         moment = self._now().replace(second=0, microsecond=0)
+        if moment <= self._last:
+            return []
         due: list[str] = []
-        for entry in self._entries:
-            following = entry.following(self._last)
+        for entry in self._entries():
+            following = entry.clock.following(self._last)
             if following is not None and following <= moment:
-                name = f"scheduled_{entry.test_set}_{following:%Y%m%dT%H%M}"
-                due.append(name)
-                self._start_entry(name, entry)
-        self._last = max(self._last, moment)
+                due.append(entry.job_id(following))
+                self._start_entry(due[-1], entry)
+        self._last = moment
         return due
 
     def _start_entry(self, name: str, entry: ScheduleEntry) -> None:
         try:
-            self._start(name, entry.test_set)
+            self._start(name, entry)
         except AssayError as error:
             self._log.warning("schedule", evaluation=name, problem=str(error))
         else:

@@ -25,8 +25,8 @@ from assay.model.run_store import HeldOutUse
 from assay.model.testset import TestSet
 from assay.testsets import diff as diffs
 from assay.testsets.export import files, lost
-from assay.testsets.load import Reading as Reading  # noqa: PLC0414 - surfaces hold them
 from assay.testsets.load import (
+    FORMS_OF_ROWS,
     ReadOptions,
     find_test_set,
     list_test_sets,
@@ -36,6 +36,7 @@ from assay.testsets.load import (
     read_test_set,
     shipped_folder,
 )
+from assay.testsets.load import Reading as Reading  # noqa: PLC0414 - surfaces hold them
 from assay.testsets.overlap import Overlap, overlaps
 from assay.testsets.save import save_test_set, with_split, write_text
 from assay.testsets.schema import schema as build_schema
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from assay.app.workspace import Workspace
 
 Name = str | os.PathLike[str]
+NAMELESS = FORMS_OF_ROWS
+"""Forms that give no name to a test set."""
 
 
 # Find and read

@@ -18,6 +18,7 @@ WORDS = {
     "rounds": "judging round",
     "testsets": "test set",
     "configs": "saved configuration",
+    "schedule": "scheduled evaluation",
     "reports": "report",
 }
 

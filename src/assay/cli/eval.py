@@ -58,6 +58,9 @@ WriteReport = Annotated[
     typer.Option("--write-report", help="Also write Markdown and HTML to the reports folder."),
 ]
 Form = Literal["table", "md", "html", "json", "csv"]
+FORMS: Mapping[str, Form] = {
+    ".md": "md", ".markdown": "md", ".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"
+}  # fmt: skip
 _KEPT_FROM = list(REQUEST_OPTIONS).index("keep")
 _ABOUT_SCORING = [one for one in [*REQUEST_OPTIONS.values()][:_KEPT_FROM] if one.name != "measures"]
 _ABOUT_KEEPING = [*REQUEST_OPTIONS.values()][_KEPT_FROM:]
@@ -788,7 +791,10 @@ def report(
     ctx: typer.Context,
     *,
     run: Ref = "latest",
-    form: Annotated[Form, typer.Option("--format", "-f", help="How to write it.")] = "table",
+    form: Annotated[
+        Form | None,
+        typer.Option("--format", "-f", help="How to write it; without it, as --out ends."),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,
     measures: Measures = None,
     workflow: Annotated[
@@ -810,7 +816,7 @@ def report(
     from assay.render.report_page import run_page
     from assay.render.report_text import run_csv, run_markdown, run_tables
 
-    chosen = "json" if json_output else form
+    chosen = "json" if json_output else form or _form_of(out)
     if chosen == "table" and out is not None:
         raise UsageError("a table is for the terminal", hint="--format md, html, csv or json")
     statistics = read_statistics(sampling)
@@ -841,6 +847,18 @@ def report(
     else:
         write_atomically(out, text.encode())
         note(f"wrote {out}")
+
+
+def _form_of(out: Path | None) -> Form:
+    """The form that the name of a file asks for; a table in the terminal."""
+    if out is None:
+        return "table"
+    if (form := FORMS.get(out.suffix.lower())) is None:
+        raise UsageError(
+            f"{out}: its ending names no format of a report",
+            hint="end it with .md, .html, .csv or .json, or give --format",
+        )
+    return form
 
 
 @app.command("bundle")

@@ -86,7 +86,7 @@ def _how_to_convert(found: FoundModel) -> str:
     return (
         "convert it: pip install 'optimum[onnxruntime]', then optimum-cli export onnx "
         f"--model {found.folder} --task {task} {found.folder / 'onnx'}; "
-        "or install assay[gpu] and use a GPU"
+        "or pip install 'assay-search[gpu]' and use a GPU"
     )
 
 

@@ -8,10 +8,11 @@ and ``cohere`` (``/rerank`` of Cohere and everything compatible)::
     http+tei:http://127.0.0.1:8080
     http+cohere:https://api.cohere.com/v2#rerank-v3.5
 
-Texts go in batches. What may pass is tried again, after the wait that the service asks for
-(``posting.py``). Vectors of passages are kept by the hash of their text in the cache of the
-workspace (``cache.py``), those of queries and the scores of pairs in memory. A vector of another
-length than the others is an error. The key comes from an environment variable.
+Texts go in batches, smaller ones where a service refuses so many. What may pass is tried again,
+after the wait that the service asks for (``posting.py``). Vectors of passages are kept by the hash
+of their text in the cache of the workspace (``cache.py``), those of queries and the scores of pairs
+in memory. A vector of another length than the others is an error. The key comes from an environment
+variable.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from typing import Any, Literal, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -40,6 +43,8 @@ from assay.posting import PostError, Reply, TooLongError, check_address, post
 Service: TypeAlias = Literal["openai", "tei", "cohere"]
 
 SCHEME = "http+"
+_T = TypeVar("_T")
+_TOO_MANY = re.compile(r"batch|too (?:many|large)|max", re.IGNORECASE)
 _BATCHES: dict[Service, int] = {"openai": 64, "tei": 32, "cohere": 100}
 _FORM = "http+openai:URL#MODEL, http+tei:URL or http+cohere:URL#MODEL"
 _PATIENT, _PATIENT_S = 6, 300.0  # while an index is written
@@ -137,6 +142,15 @@ def _options(text: str) -> Options:
     return Options(**values)
 
 
+class _TooManyError(Exception):
+    """The service takes fewer texts in one request."""
+
+
+def _is_too_many(problem: PostError) -> bool:
+    told = problem.status in (400, 422) and _TOO_MANY.search(str(problem)) is not None
+    return problem.status == 413 or told
+
+
 class _Service:
     """What both uses of a service share: the address, its key, and what was used."""
 
@@ -145,6 +159,7 @@ class _Service:
         self._key_variable = key_variable
         self._usage = Usage()
         self._lock = threading.Lock()
+        self._most = address.options.batch or _BATCHES[address.service]
 
     @property
     def model_id(self) -> str:
@@ -158,8 +173,20 @@ class _Service:
 
     @property
     def batch(self) -> int:
-        """How many texts go in one request."""
-        return self.address.options.batch or _BATCHES[self.address.service]
+        """How many texts go in one request: fewer once the service has refused so many."""
+        return self._most
+
+    def _parts(self, items: list[Any]) -> list[list[Any]]:
+        return [items[at : at + self.batch] for at in range(0, len(items), self.batch)]
+
+    def _in_requests(self, texts: list[str], ask: Callable[[list[str]], Iterable[_T]]) -> list[_T]:
+        """What the service says to each text, asked in halves where it refuses so many at once."""
+        try:
+            return list(ask(texts))
+        except _TooManyError:
+            half = (len(texts) + 1) // 2
+            self._most = min(self._most, half)
+            return [*self._in_requests(texts[:half], ask), *self._in_requests(texts[half:], ask)]
 
     def _ask(self, path: str, body: dict[str, Any], texts: int, *, patient: bool) -> Any:
         """The JSON that the service replies."""
@@ -176,6 +203,8 @@ class _Service:
         except TooLongError:
             raise ModelServiceError(f"{url} sent more than any answer holds") from None
         except PostError as problem:
+            if texts > 1 and _is_too_many(problem):
+                raise _TooManyError from None
             raise ModelServiceError(
                 f"{url}: {problem}",
                 hint=self._hint(problem.status),
@@ -283,10 +312,10 @@ class ServiceDense(_Service):
         self._count_known(len(keys) - len(fetched))
         return np.stack([rows[key] for key in keys])
 
-    def _parts(self, items: list[Any]) -> list[list[Any]]:
-        return [items[at : at + self.batch] for at in range(0, len(items), self.batch)]
-
     def _vectors(self, texts: list[str], *, patient: bool) -> DenseMatrix:
+        return np.stack(self._in_requests(texts, partial(self._asked_vectors, patient=patient)))
+
+    def _asked_vectors(self, texts: list[str], *, patient: bool) -> DenseMatrix:
         address = self.address
         if address.service == "tei":
             body: dict[str, Any] = {"inputs": texts, "normalize": True, "truncate": True}
@@ -352,12 +381,10 @@ class ServiceReranker(_Service):
         known = {key: score for key in keys if (score := self._pairs.get(key)) is not None}
         self._count_known(sum(key in known for key in keys))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        waiting = list(missing)
-        for at in range(0, len(waiting), self.batch):
+        for part in self._parts(list(missing)):
             if stop is not None and stop():
                 raise TimeoutError("reranking was stopped")
-            part = waiting[at : at + self.batch]
-            scores = self._scores(asked, [missing[key] for key in part])
+            scores = self._in_requests([missing[key] for key in part], partial(self._scores, asked))
             for key, score in zip(part, scores, strict=True):
                 known[key] = score
                 self._pairs.put(key, score)

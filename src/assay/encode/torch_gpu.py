@@ -1,6 +1,6 @@
 """How do models run on a GPU?
 
-These adapters use sentence-transformers, which the extra ``assay[gpu]`` brings. They read
+These adapters use sentence-transformers, which the extra ``assay-search[gpu]`` brings. They read
 safetensors from a local folder only: no pickle, no code from the model, no download. Texts run in
 batches of 32, sorted by length, so the last digits of a vector depend on the rest of its batch.
 """
@@ -172,8 +172,9 @@ class TorchReranker(_OnGpu):
             raise LimitError(
                 f"{len(passages)} passages to rerank, and {limits.MAX_RERANK_PASSAGES} are allowed"
             )
-        # texts of similar length share a batch, to save padding
-        order = sorted(range(len(passages)), key=lambda at: (-len(passages[at]), at))
+        # texts of similar length share a batch, to save padding; short ones are the first, so that
+        # the GPU starts early and computes while the longer ones are tokenized
+        order = sorted(range(len(passages)), key=lambda at: (len(passages[at]), at))
         scores = np.zeros(len(passages), np.float32)
         if order:
             found = [self._batch(query, batch, stop) for batch in _batches(order, passages)]
@@ -210,10 +211,9 @@ class TorchReranker(_OnGpu):
 
 
 def _batches(order: list[int], passages: list[str]) -> list[list[str]]:
-    return [
-        [passages[at] for at in order[start : start + BATCH]]
-        for start in range(0, len(order), BATCH)
-    ]
+    """Full batches, after a first one of what is left over."""
+    borders = [0, *range(len(order) % BATCH or BATCH, len(order) + 1, BATCH)]
+    return [[passages[at] for at in order[start:end]] for start, end in pairwise(borders)]
 
 
 def _checked(found: FoundModel, card: ModelCard, tokens: int) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROWS = (4, 16, 32)
-STEP = 64
+STEP = 32
 WARM_UPS = 3
 
 Shape = tuple[int, int]

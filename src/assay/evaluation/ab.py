@@ -241,12 +241,17 @@ def _unsound(compared: CompareReport) -> list[str]:
     return [f"{what}: {' and '.join(told)}." for what, told in found if told]
 
 
+def _in_seconds(milliseconds: float | None) -> str:
+    return "undefined" if milliseconds is None else f"{milliseconds / 1000:.3f} s"
+
+
 def _cost(latency: LatencyChange) -> list[str]:
     """The latency in words."""
     change, interval = latency.difference, latency.interval
     if change.mean is None or change.p50 is None or change.p95 is None:
         return []
-    sizes = f"mean {change.mean:+.1f} ms, P50 {change.p50:+.1f} ms, P95 {change.p95:+.1f} ms"
+    mean, p50, p95 = change.mean / 1000, change.p50 / 1000, change.p95 / 1000
+    sizes = f"mean {mean:+.3f} s, P50 {p50:+.3f} s, P95 {p95:+.3f} s"
     if latency.verdict is None:
         return [f"Latency differs by {sizes}, but {latency.remark}."]
     head = {
@@ -256,10 +261,10 @@ def _cost(latency: LatencyChange) -> list[str]:
     }[latency.verdict]
     ends = "undefined"
     if interval.low is not None and interval.high is not None:
-        ends = f"[{interval.low:+.1f}, {interval.high:+.1f}] ms"
+        ends = f"[{interval.low / 1000:+.3f}, {interval.high / 1000:+.3f}] s"
     return [
         f"{head}: {sizes} ({interval.level:.0%} CI of the mean {ends}; "
-        f"A: mean {latency.a.mean:.1f} ms; {latency.remark})."
+        f"A: mean {_in_seconds(latency.a.mean)}; {latency.remark})."
     ]
 
 

@@ -2,8 +2,9 @@
 
 It may return ids, ``(id, score)`` pairs, ``{id: score}``, dicts or objects with an id and perhaps a
 score, rank, document and spans, a data frame (pandas, polars, arrow) or a dict of columns with one
-result a row, a response that has ``results``, or a finished outcome. Answers of OpenSearch, qdrant
-and Chroma are read as they come. A response may say what it cost (``cost``, ``tokens``, ``usage``).
+result a row, a response that has ``results``, or a finished outcome. Answers of OpenSearch, qdrant,
+Chroma and engines of LlamaIndex are read as they come. A response may say what it cost (``cost``,
+``tokens``, ``usage``).
 
 A system that also answers returns its ``answer`` beside the results or ``passages``: a text, whose
 ``[1]`` is the first of them unless ``citations`` name them, or ``{text, citations, grounded,
@@ -67,10 +68,10 @@ SCORE_NAMES = ("score", "similarity", "_score")
 QUERY_NAMES = ("query_id", "qid")
 TEXT_NAMES = ("text", "page_content", "content", "contents", "passage", "chunk_text")
 LIST_NAMES = (
-    *("results", "passages", "contexts", "context", "documents", "sources"),
+    *("results", "source_nodes", "passages", "contexts", "context", "documents", "sources"),
     *("retrieved_contexts", "retrieval_context"),
 )
-"""Where a response keeps its results; all but the first only beside an answer."""
+"""Where a response keeps its results; all but the first two only beside an answer."""
 ANSWER_TEXTS = ("response", "actual_output")  # of rows of ragas and DeepEval
 DOCUMENT_NAMES = ("doc_id", "document_id", "ref_doc_id")
 INNER = ("metadata", "meta", "payload", "_source")
@@ -329,6 +330,8 @@ def _first_named(places: Iterable[Any], names: Iterable[str]) -> Any:
 def _is_response(returned: Any) -> bool:
     if is_frame(returned):
         return False
+    if isinstance(_field(returned, "source_nodes"), list):  # of an engine of LlamaIndex
+        return True
     if not isinstance(returned, Mapping):
         return hasattr(returned, "results") or (_answers(returned) and _brings_passages(returned))
     if "results" in returned:

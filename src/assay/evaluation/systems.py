@@ -1,7 +1,7 @@
 """How is a retrieval system of another library asked, without glue?
 
 ``assay.evaluate`` takes functions, and these as they are: retrievers, chains and vector stores of
-LangChain, retrievers, query engines and indexes of LlamaIndex, pipelines and retrievers of
+LangChain, retrievers, engines and indexes of LlamaIndex, pipelines and retrievers of
 Haystack, a pair of an encoder and an index of faiss, and collections of Chroma and tables of
 LanceDB that encode by themselves. ``assay.system`` adds what the others need: the collection of a
 client, an encoder, a template, the field that holds the ids. Systems are told by their library and
@@ -34,6 +34,7 @@ from assay.plural import counted
 
 COMPONENT = "__haystack_input__"  # which any class may become
 QUERY_INPUTS = ("query", "text", "question")  # of components of a pipeline
+TEXTS = (str, Any)  # types of inputs that the text of a query may fill, such as those of a prompt
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 CONTEXTS = ("context", "documents", "source_documents")  # where chains of LangChain keep documents
 ANSWERS = ("answer", "result")
@@ -234,14 +235,8 @@ def _of_chain(answer: Any) -> Any:
 def _llama_index(system: Any, k: int) -> Ask | None:
     if hasattr(system, "as_retriever"):  # an index, a graph; some engines have it, too
         return system.as_retriever(similarity_top_k=k).retrieve  # type: ignore[no-any-return]
-    if hasattr(system, "query"):  # an engine; its retrieve may only raise
-        return lambda text: _of_engine(system.query(text))
-    return system.retrieve if hasattr(system, "retrieve") else None
-
-
-def _of_engine(response: Any) -> dict[str, Any]:
-    """The nodes behind the response of a query engine, and what it says."""
-    return {"results": response.source_nodes, "answer": getattr(response, "response", None)}
+    asking = ("query", "chat", "retrieve")  # of engines, whose retrieve may only raise; retrievers
+    return next((getattr(system, name) for name in asking if hasattr(system, name)), None)
 
 
 def _haystack(system: Any, k: int) -> Ask | None:
@@ -257,9 +252,13 @@ def _haystack(system: Any, k: int) -> Ask | None:
 
 
 def _inputs(wanted: Mapping[str, Mapping[str, Any]], text: str) -> dict[str, dict[str, str]]:
-    """The text for every component that waits for a query."""
+    """The text for every component that waits for a query, or cannot run without a text."""
     given = {
-        component: {name: text for name in QUERY_INPUTS if name in sockets}
+        component: {
+            name: text
+            for name, socket in sockets.items()
+            if name in QUERY_INPUTS or (socket.get("is_mandatory") and socket.get("type") in TEXTS)
+        }
         for component, sockets in wanted.items()
     }
     found = {component: inputs for component, inputs in given.items() if inputs}
@@ -318,6 +317,8 @@ def _is_faiss_pair(system: Any) -> bool:
 
 def _faiss(system: tuple[Any, ...], k: int) -> Ask:
     encoder, index = system[:2]
+    if not index.ntotal:
+        raise UsageError("the index is empty", hint="add the vectors of the documents to it")
     ids: Sequence[Any] | None = system[2] if len(system) == 3 else None
     if ids is not None and len(ids) < index.ntotal:
         raise UsageError(
@@ -331,6 +332,11 @@ def _faiss(system: tuple[Any, ...], k: int) -> Ask:
             vectors = encoder.encode([text])
         else:
             vectors = np.asarray([vector_of(encoder, text)], dtype=np.float32)
+        if (length := np.shape(vectors)[-1]) != index.d:
+            raise UsageError(
+                f"the encoder makes vectors of {length} numbers, but the index holds {index.d}",
+                hint="give the model that made the vectors of the index",
+            )
         scores, rows = index.search(vectors, min(k, index.ntotal))
         found = zip(rows[0].tolist(), scores[0].tolist(), strict=True)
         return [(row if ids is None else ids[row], score) for row, score in found if row >= 0]

@@ -38,6 +38,7 @@ from assay.model.sections import section_of
 
 _TREATMENTS = ("drugs", "brands", "generics", "interventions")
 _CALLED = (*_TREATMENTS, "drug", "brand", "generic", "acronym")
+_NAMED_BY = ("names", *_CALLED)
 _OF_LABELS = ("drugs", "brands", "generics", "drug", "brand", "generic")
 _NO_TREATMENT = frozenset({"placebo", "control", "observation", "other", "none"})
 _WORD = re.compile(r"[^\W_]+")
@@ -593,7 +594,9 @@ def _names_text(doc_id: str, title: str, given: tuple[str, ...]) -> str:
 
 def names_of_document(chunk: Chunk) -> str:
     """What the document of a chunk is called: its id, title, and the names it is filed under."""
-    given = tuple(text for key in ("names", *_CALLED) for text in _texts(chunk.metadata.get(key)))
+    given: tuple[str, ...] = ()
+    if any(map(chunk.metadata.__contains__, _NAMED_BY)):
+        given = tuple(text for key in _NAMED_BY for text in _texts(chunk.metadata.get(key)))
     return _names_text(chunk.doc_id, chunk.title, given)
 
 

@@ -14,19 +14,26 @@ Some words mean nothing alone: a number belongs to the word before it, a sign to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
 from assay.analysis.asked import names_people
-from assay.analysis.conditions import conditions_in, in_medical_words, short_names, stems
+from assay.analysis.conditions import (
+    conditions_in,
+    in_medical_words,
+    short_names,
+    stems,
+    stems_in_a_row,
+    stems_of,
+)
 from assay.analysis.drugs import is_drug
 from assay.analysis.identifiers import is_code_system
 from assay.analysis.language import language_of
 from assay.analysis.names import is_name
 from assay.analysis.spelling import american, base, folded
-from assay.analysis.words import analyse, is_time, vocabulary
+from assay.analysis.words import Lines, analyse, is_time, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.kinds import MEASURED, Kind, designated, is_sign, opposed, signed
 
@@ -117,7 +124,6 @@ _SORTS = {
     for form in (word, f"{word}s", f"{word.removesuffix('y')}ies")
 }  # what sort of a thing it is; alone they say little
 _BETWEEN = 3  # words that may stand between those that belong together
-_BEGINNING = 6  # letters in which two forms of one word agree at least
 _ENDINGS_TEXT = """
 a ag age al ant ar ary at ate ated ation ct e eal ed ency ent er es est i ia iac ial ian iat iatr ic
 ical ies in ing ion is ist ity iv ive ization ize ous s sis t tic tion um us xi y
@@ -157,12 +163,12 @@ class Term:
         if vocabulary(text).among(self.words) or any(
             _is_form(word, other)
             for word in self.words
-            for other in _by_beginning(text).get(word[:_BEGINNING], ())
+            for other in vocabulary(text).beginning_like(word)
         ):
             return True
         if self.near and _are_near(self.near, stems_of(text)):
             return True
-        row = _in_a_row(text)
+        row = stems_in_a_row(text)
         return any(
             f" {phrase} " in row
             and (phrase not in short_names() or _is_abbreviated(phrase, self.phrases, text))
@@ -189,7 +195,7 @@ class Term:
         if self.kind is not None:
             return self.kind.count(_plain(text))
         wanted = self.words or (min(self.near, key=len) if self.near else frozenset())
-        row = _in_a_row(text)
+        row = stems_in_a_row(text)
         named = sum(row.count(f" {phrase} ") for phrase in self.phrases if " " in phrase)
         return max(named, sum(word in wanted for word in stems_of(text)))
 
@@ -433,17 +439,20 @@ def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
 
 def lacking(terms: Sequence[Term], *texts: str) -> tuple[Term, ...]:
     """The terms that none of these texts has."""
-    whole = "\n".join(texts)
     return tuple(
         term
         for term in terms
-        if not (term.is_in(whole) if term.is_unsaid else any(term.is_in(text) for text in texts))
+        if not (
+            term.is_in("\n".join(texts))
+            if term.is_unsaid
+            else any(term.is_in(text) for text in texts)
+        )
     )
 
 
 @lru_cache(maxsize=4_096)
 def _plain(text: str) -> str:
-    return folded(text)
+    return "\n".join(map(_plain, text.parts)) if isinstance(text, Lines) else folded(text)
 
 
 def _is_form(word: str, other: str) -> bool:
@@ -457,27 +466,6 @@ def _differ_in(word: str, other: str, endings: frozenset[str]) -> bool:
         min(len(word), len(other)),
     )
     return {word[shared:], other[shared:]} <= endings
-
-
-@lru_cache(maxsize=4_096)
-def _by_beginning(text: str) -> Mapping[str, tuple[str, ...]]:
-    """The longer words of a text by their first letters."""
-    found: dict[str, tuple[str, ...]] = {}
-    for word in vocabulary(text).every:
-        if len(word) >= _BEGINNING:
-            found[word[:_BEGINNING]] = (*found.get(word[:_BEGINNING], ()), word)
-    return found
-
-
-@lru_cache(maxsize=4_096)
-def stems_of(text: str) -> tuple[str, ...]:
-    """The stems of a passage, in order."""
-    return stems(text)
-
-
-@lru_cache(maxsize=4_096)
-def _in_a_row(text: str) -> str:
-    return f" {' '.join(stems_of(text))} "
 
 
 def _are_near(

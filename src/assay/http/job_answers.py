@@ -60,6 +60,21 @@ async def enter_evaluation(
     service: Service, wanted: EvaluationRequest, caller: Caller, key: str | None = None
 ) -> Job:
     """Enter an evaluation as a job, unless it could only fail or asks for too much."""
+    await check_evaluation(service, wanted)
+    if (run_id := wanted.run_id) is not None:
+        await service.work(lambda: service.workspace.runs.check_new_id(run_id))
+    return await service.work(
+        lambda: service.jobs.submit_evaluation(
+            wanted.run_id or new_job_id("evaluation"),
+            wanted,
+            owner=caller.name,
+            idempotency_key=key,
+        )
+    )
+
+
+async def check_evaluation(service: Service, wanted: EvaluationRequest) -> None:
+    """Refuse an evaluation that could only fail or asks for too much."""
     workspace = service.workspace
     options_of_caller(workspace.settings, wanted.options)
     refuse_other_judges(workspace.settings, wanted)
@@ -74,16 +89,6 @@ async def enter_evaluation(
     check_drawn(count * drawn.measure_count, drawn.resamples or 0, MOST_OF_JOB)
     await service.searcher()  # refused at once if nothing can be searched
     await service.work(lambda: check_search(workspace, wanted))
-    if (run_id := wanted.run_id) is not None:
-        await service.work(lambda: workspace.runs.check_new_id(run_id))
-    return await service.work(
-        lambda: service.jobs.submit_evaluation(
-            wanted.run_id or new_job_id("evaluation"),
-            wanted,
-            owner=caller.name,
-            idempotency_key=key,
-        )
-    )
 
 
 async def as_job(

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay import interrupt, limits
 from assay.app import testsets
-from assay.app.evaluation import EvaluationRequest
 from assay.app.jobs import EVALUATION, Job, open_jobs
 from assay.app.keys import Keys
 from assay.app.prometheus import Gauges, QualityCollector
 from assay.app.query_log import open_query_log
-from assay.app.schedule import Scheduler, parse_schedule
+from assay.app.schedule import ScheduleEntry, Scheduler, parse_schedule
+from assay.app.timetable import request_of, timetable
 from assay.app.workspace import Workspace
 from assay.cache import Cache
 from assay.errors import SearchUnavailableError
@@ -144,8 +144,12 @@ class Service:
         self.metrics.registry.register(QualityCollector(Gauges(self.workspace)))
         self.page_cache: Cache[tuple[str, ...], Any] = Cache(limits.MAX_COMPUTED_PAGES)
         self.streams: Counter[str] = Counter()
-        schedule = parse_schedule(settings.schedule)
-        self._scheduler = Scheduler(schedule, self.start_scheduled, self.log)
+        parse_schedule(settings.schedule)  # refused at once if it cannot be read
+        self._scheduler = Scheduler(
+            lambda: timetable(settings, self.workspace.layout).entries,
+            self.start_scheduled,
+            self.log,
+        )
         self._stack.callback(self._scheduler.close)
         self.warm_up = WarmUp(self.workspace)
         slots = search_slots(settings)
@@ -324,12 +328,10 @@ class Service:
         if self._writer is not None:
             self._writer.close()
 
-    def start_scheduled(self, name: str, test_set: str) -> Job:
+    def start_scheduled(self, name: str, entry: ScheduleEntry) -> Job:
         """Enter a scheduled evaluation; entering the same one again changes nothing."""
-        request = EvaluationRequest(
-            test_set=testsets.load(self.workspace.layout, test_set, lenient=True)
-        )
-        return self.jobs.submit_evaluation(name, request, owner="schedule")
+        found = testsets.load(self.workspace.layout, entry.test_set, lenient=True)
+        return self.jobs.submit_evaluation(name, request_of(entry, found), owner="schedule")
 
     def _searches_wait(self) -> bool:
         return bool(self.gates["search"].waiting)

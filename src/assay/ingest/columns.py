@@ -61,7 +61,7 @@ def reads(names: Collection[str]) -> bool:
 
 def is_document(row: Row, columns: Columns) -> bool:
     """Is a row one that ``arranged`` could read: with a text, or the fields that were named?"""
-    row = _unwrapped(row)
+    row = _with_paths(_unwrapped(row), columns)
     if any(named in row for named in (columns.id, *columns.text)):
         return True
     return reads(row) or bool({"text", "sections", "page_content", "chunk_id"} & row.keys())
@@ -74,7 +74,7 @@ def arranged(
 
     Cells of a table have no types: there, a number may be a text, and ``12.0`` the id 12.
     """
-    row = _unwrapped(row)
+    row = _with_paths(_unwrapped(row), columns)
     metadata = _metadata(row, location)
     found = _Found.of(row, metadata, columns, location)
     if found.id:
@@ -231,6 +231,20 @@ def _metadata(row: Row, location: FileLocation) -> Row:
     return given
 
 
+def _with_paths(row: Row, columns: Columns) -> Row:
+    """The row with the fields that the caller named by a path, as in ``context.abstract``."""
+    named = (columns.id, columns.title, *columns.text)
+    paths = [name for name in named if "." in name and name not in row]
+    return {**row, **{path: value for path in paths if (value := _inside(row, path)) is not None}}
+
+
+def _inside(row: Row, path: str) -> Any:
+    value: Any = row
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
 def _given(row: Row, name: str, location: FileLocation) -> str:
     """The field that the caller named; empty where none was."""
     if not name or name in row:
@@ -241,6 +255,9 @@ def _given(row: Row, name: str, location: FileLocation) -> str:
 
 
 def _filled(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
+        if row.get(name) not in (None, ""):
+            return name
     filled = {name: value for name, value in row.items() if value not in (None, "")}
     return "".join(_named(filled, names))
 
@@ -282,7 +299,16 @@ def _as_words(row: Row, found: _Found) -> Row:
 
 
 def _joined(row: Row, names: tuple[str, ...], location: FileLocation) -> str:
-    return "\n\n".join(filter(None, (string(row, (name,), location) for name in names)))
+    """The texts of these fields; one that is a list of texts has a line for each."""
+    return "\n\n".join(
+        filter(None, (string(_as_lines(row, name), (name,), location) for name in names))
+    )
+
+
+def _as_lines(row: Row, name: str) -> Row:
+    value = row.get(name)
+    lines = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return {name: "\n".join(value)} if lines else row
 
 
 def _fields(row: Row) -> str:

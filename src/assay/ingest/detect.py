@@ -36,7 +36,11 @@ SAVE_AS = {
     **dict.fromkeys((".doc", ".odt", ".rtf"), "save it as .docx, without a password"),
     **dict.fromkeys((".xls", ".xlsx", ".xlsm", ".ods"), "save the sheet as CSV"),
     **dict.fromkeys((".ppt", ".pptx", ".odp"), "save it as PDF"),
-    **dict.fromkeys((".epub", ".mhtml", ".mht"), "save it as HTML"),
+    **dict.fromkeys((".epub", ".mhtml", ".mht", ".ipynb"), "save it as HTML"),
+    **dict.fromkeys((".tex", ".ps", ".djvu"), "save it as PDF"),
+    **dict.fromkeys((".feather", ".arrow", ".orc", ".avro"), "save it as parquet"),
+    **dict.fromkeys((".ris", ".bib", ".enw"), "export it as CSV with abstracts, or from PubMed"),
+    **dict.fromkeys((".eml", ".msg", ".mbox"), "save the text as .txt"),
 }
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
@@ -91,7 +95,11 @@ def _advice(file: Path) -> tuple[str, str]:
     if suffix(file) in pdf.SUFFIXES:
         return "not a PDF, which begins with %PDF-", "fetch it again: is it an error page?"
     if b"\0" in start:
-        return "not a document: neither text nor a known binary format", "move it elsewhere"
+        return (
+            ("not UTF-8: UTF-16 without its byte-order mark, or no text", "save it as UTF-8")
+            if suffix(file) in text.SUFFIXES
+            else ("not a document: neither text nor a known binary format", "move it elsewhere")
+        )
     if _OBJECTS.match(start):
         named = "if these are documents, --id-field and --text-field name their fields"
         return "not a known corpus format", named

@@ -39,6 +39,11 @@ def plain_name(name: str) -> str:
     return _NOT_NAMES.sub("", name.lower())
 
 
+_NAMING, _IDENTIFYING = (
+    tuple((key, plain_name(key)) for key in keys) for keys in (NAMING_KEYS, IDENTIFYING_KEYS)
+)
+
+
 def facts(
     found: Mapping[str, MetadataValue],
     *,
@@ -63,10 +68,10 @@ def completed(given: dict[str, MetadataValue], doc_id: str) -> dict[str, Metadat
         plain[plain_name(key)] = (*plain.get(plain_name(key), ()), *texts)
     codes = distinct((
         *plain.get(IDENTIFIERS, ()),
-        *(_prefixed(key, text) for key in IDENTIFYING_KEYS for text in _of(plain, key)),
+        *(_prefixed(key, text) for key, name in _IDENTIFYING for text in plain.get(name, ())),
         *_WITHIN_ID.findall(doc_id),
     ))  # fmt: skip
-    own = (*plain.get(NAMES, ()), *(text for key in NAMING_KEYS for text in _of(plain, key)))
+    own = (*plain.get(NAMES, ()), *(text for _, name in _NAMING for text in plain.get(name, ())))
     rest = {key: value for key, value in given.items() if key not in {NAMES, IDENTIFIERS}}
     year = rest.get("year")
     if isinstance(year, str) and re.fullmatch(r"[12]\d{3}", year.strip()):
@@ -113,10 +118,6 @@ def whole_number(text: str) -> int | str:
 def year_of(date: str) -> int | str:
     """The year of an ISO date; empty where there is none."""
     return int(date[:4]) if re.match(r"[12]\d{3}", date) else ""
-
-
-def _of(plain: Mapping[str, tuple[str, ...]], key: str) -> tuple[str, ...]:
-    return plain.get(plain_name(key), ())
 
 
 def _prefixed(key: str, text: str) -> str:

@@ -35,7 +35,7 @@ from assay.model.document import Document, MetadataValue
 from assay.model.sections import label_of
 
 SUFFIXES = frozenset({".json", ".ndjson", ".jsonl", ".xml"})
-CODES = ("code", "vaccineCode", "medicationCodeableConcept", "type")
+CODES = ("code", "vaccineCode", "medicationCodeableConcept", "medication", "type")
 DATES = (
     "date", "authoredOn", "effectiveDateTime", "recordedDate", "onsetDateTime", "performedDateTime",
     "issued", "occurrenceDateTime", "sent",
@@ -48,7 +48,8 @@ LABELS = {
 READ = frozenset({
     *LABELS, "Composition", "DocumentReference", "AllergyIntolerance", "Procedure", "Immunization",
     "CarePlan", "ClinicalImpression", "Communication", "FamilyMemberHistory", "Consent",
-    "QuestionnaireResponse", "ServiceRequest", "Goal", "Medication", "Binary",
+    "QuestionnaireResponse", "ServiceRequest", "Goal", "Medication", "Binary", "ResearchStudy",
+    "Evidence", "Flag", "DetectedIssue", "RiskAssessment", "NutritionOrder",
 })  # fmt: skip
 STATES = {
     "status": "status", "verificationStatus": "verification", "clinicalStatus": "clinical_status",
@@ -214,6 +215,7 @@ def _described(record: Record, named: str) -> str:
         *(_line(one) for one in record.records("component")),
         *(_dose(one) for name in ("dosageInstruction", "dosage") for one in _objects(record, name)),
         ", ".join(filter(None, map(_reaction, record.records("reaction")))),
+        _reasons(record),
         *(_answers(record.records("item")) if kind == "QuestionnaireResponse" else ()),
         *(one.text("contentString") for one in record.records("payload")),
         *(_family(record) if kind == "FamilyMemberHistory" else ()),
@@ -276,6 +278,14 @@ def _dose(dose: Record) -> str:
     return ", ".join(filter(None, (*amounts, often, _concept(dose.record("route")), needed)))
 
 
+def _reasons(record: Record) -> str:
+    """Why something was ordered or done."""
+    keys = [key for key in ("reasonCode", "reason") if not isinstance(record.value(key), str)]
+    coded = [one for key in keys for one in _objects(record, key)]
+    said = ", ".join(dict.fromkeys(filter(None, map(_concept, coded))))
+    return f"Reason: {said}" if said else ""
+
+
 def _reaction(reaction: Record) -> str:
     signs = ", ".join(filter(None, map(_concept, reaction.records("manifestation"))))
     severity = reaction.text("severity")
@@ -314,10 +324,7 @@ def _states(record: Record) -> dict[str, str]:
 def _name(record: Record) -> str:
     """What a resource is about: the words of its code."""
     named = (_concept(record.record(key)) for key in CODES if _is_object(record, key))
-    if found := next(filter(None, named), ""):
-        return found
-    inner = record.record("medication") if _is_object(record, "medication") else None
-    return _concept(inner.record("concept")) if inner is not None else ""
+    return next(filter(None, named), "")
 
 
 def _is_object(record: Record, key: str) -> bool:
@@ -325,9 +332,22 @@ def _is_object(record: Record, key: str) -> bool:
 
 
 def _concept(concept: Record) -> str:
-    """The words of a coded value: its own, else the first display of a code."""
-    displays = (code.text("display") for code in concept.records("coding"))
-    return concept.text("text") or next(filter(None, displays), "")
+    """The words of a coded value: its own, else the first display of a code.
+
+    Where a reference may stand instead, release 5 has one of the two inside.
+    """
+    if _is_object(concept, "reference"):
+        return concept.record("reference").text("display")
+    displays = (code.text("display") for code in _codings(concept))
+    return _inner(concept).text("text") or next(filter(None, displays), "")
+
+
+def _codings(concept: Record) -> list[Record]:
+    return _inner(concept).records("coding")
+
+
+def _inner(concept: Record) -> Record:
+    return concept.record("concept") if _is_object(concept, "concept") else concept
 
 
 def _narrative(record: Record, location: FileLocation) -> str:
@@ -355,7 +375,7 @@ def _metadata(
         code.text("code")
         for key in CODES
         if _is_object(record, key)
-        for code in record.record(key).records("coding")
+        for code in _codings(record.record(key))
     ]
     date = next((text for key in DATES if (text := _date(record.value(key)))), "")
     patient = record.record("subject") or record.record("patient")

@@ -24,7 +24,10 @@ CLOCK = re.compile(r"(?:(\d{1,4}):)?([0-5]?\d):([0-5]?\d(?:[.,]\d{1,9})?)")
 
 def first_of(row: Mapping[str, Any], names: tuple[str, ...]) -> object:
     """The value of the first of these fields that the row has, or None."""
-    return next((row[name] for name in names if row.get(name) is not None), None)
+    for name in names:
+        if (value := row.get(name)) is not None:
+            return value
+    return None
 
 
 def string(row: Mapping[str, Any], names: tuple[str, ...], location: FileLocation) -> str:

@@ -120,11 +120,7 @@ def _without_running(pages: list[Page]) -> list[list[Line]]:
         for line in page.lines:
             if page.is_edge(line):
                 seen.setdefault(_key(line), []).append((number, _numbers(line)))
-    often = {
-        key
-        for key, found in seen.items()
-        if len({number for number, _ in found}) >= max(3, len(pages) / 2) and _is_running(found)
-    }
+    often = {key for key, found in seen.items() if _is_running(key, found, len(pages))}
     left = [
         [line for line in page.lines if not (_key(line) in often and page.is_edge(line))]
         for page in pages
@@ -132,13 +128,22 @@ def _without_running(pages: list[Page]) -> list[list[Line]]:
     return left if any(left) else [page.lines for page in pages]
 
 
-def _is_running(found: list[tuple[int, tuple[int, ...]]]) -> bool:
-    """Are the numbers of a line the same on every page, but for one that counts pages?"""
-    columns = zip(*(numbers for _, numbers in found), strict=True)
+def _is_running(key: str, found: list[tuple[int, tuple[int, ...]]], pages: int) -> bool:
+    """Does a line come again on most pages, with the same numbers but for one that counts pages?
+
+    Two pages do not tell whether ``Visit 1`` counts pages: there, only figures without words may.
+    """
     places = [place for place, _ in found]
+    if len(set(places)) < max(2, pages / 2):
+        return False
+    counts = len(set(places)) > 2 or not any(map(str.isalpha, key))
+    columns = zip(*(numbers for _, numbers in found), strict=True)
     return all(
         len(set(column)) == 1
-        or len({number - place for number, place in zip(column, places, strict=True)}) == 1
+        or (
+            counts
+            and len({number - place for number, place in zip(column, places, strict=True)}) == 1
+        )
         for column in columns
     )
 

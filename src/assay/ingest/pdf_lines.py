@@ -22,7 +22,8 @@ from assay.ingest.tables import JOIN
 HYPHENS = frozenset("\x02￾­")  # pdfium's own marks for a word cut at the end of a line
 BULLETS = frozenset("•·◦▪‣–-")
 LEVEL = 0.2  # of the size: how far characters of one line stray from its base line
-SMALLER = 0.85  # of the size: what is raised or lowered is at most this large
+SMALLER = 0.9  # of the size: what is raised or lowered is at most this large
+DRAWN = 0.6  # of the size: how large a raised digit of a font is
 HIGH = 0.9  # of the size: what is raised is no further up
 SPACE, GAP = 0.13, 1.0  # sizes between two words, and between two columns
 INDENT = 2.5  # sizes: how far the first line of a paragraph stands from the edge of its column
@@ -237,16 +238,38 @@ def _chars(page: Any) -> Iterator[Char]:
     text = page.get_textpage()
     x, y = c_double(), c_double()
     box = pdfium.FS_RECTF()
+    edges = [c_double() for _ in range(4)]  # left, right, bottom, top
+    first = 0  # half of a character beyond the 65,536 of UTF-16, such as the signs of formulas
     for index in range(text.count_chars()):
         code = pdfium.FPDFText_GetUnicode(text, index)
+        if 0xD800 <= code < 0xDC00:
+            first = code
+            continue
+        if first and 0xDC00 <= code < 0xE000:
+            code = 0x10000 + ((first - 0xD800) << 10) + (code - 0xDC00)
+        first = 0
         char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
         if pdfium.FPDFText_IsGenerated(text, index) == 1 and char.isspace():
             continue  # set by pdfium where it sees a gap; raised digits lead it astray
         pdfium.FPDFText_GetCharOrigin(text, index, byref(x), byref(y))
         pdfium.FPDFText_GetLooseCharBox(text, index, byref(box))
         turns = round(pdfium.FPDFText_GetCharAngle(text, index) / (pi / 2)) % 4
-        yield _turned(char, box, x.value, y.value, turns)
+        placed = _turned(char, box, x.value, y.value, turns)
+        if char.isdecimal() and not turns:
+            pdfium.FPDFText_GetCharBox(text, index, *map(byref, edges))
+            placed = _as_drawn(placed, edges[2].value)
+        yield placed
     text.close()
+
+
+def _as_drawn(digit: Char, bottom: float) -> Char:
+    """A digit, raised where it is drawn above its base line: fonts have raised digits of their own.
+
+    ``bottom`` is where its ink begins.
+    """
+    if bottom - digit.base <= LEVEL * digit.size:
+        return digit
+    return digit._replace(base=bottom, size=DRAWN * digit.size)
 
 
 def _turned(char: str, box: Any, x: float, y: float, turns: int) -> Char:

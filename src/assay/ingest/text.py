@@ -1,18 +1,19 @@
 """What do plain text and Markdown files say, heading by heading?
 
-The text is unchanged, except that front matter (YAML between ``---`` lines at the top of a Markdown
-file) becomes title and metadata. In Markdown, ``#`` lines and underlined lines are headings; in
-plain text, lines between blank ones that name a section (``METHODS``, ``2. Results``). Tables of
-Markdown are sections of their own (``markdown_tables.py``). The first heading of level one is the
-title, else the ``title`` of the front matter. Plain text whose lines begin with speakers
-(``Doctor: ...``) is an interview, read turn by turn. Markup and data are no prose:
-they are refused, also where somebody asks for them as text.
+The text is unchanged, except that front matter at the top of a Markdown file (YAML between ``---``
+lines, TOML between ``+++`` lines) becomes title and metadata. In Markdown, ``#`` lines and
+underlined lines are headings; in plain text, lines between blank ones that name a section
+(``METHODS``, ``2. Results``). Tables of Markdown are sections of their own
+(``markdown_tables.py``). The title is that of the front matter, else the first heading of level
+one. Plain text whose lines begin with speakers (``Doctor: ...``) is an interview, read turn by
+turn. Markup and data are no prose: they are refused, also where somebody asks for them as text.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 
 from assay import limits
 from assay.errors import InputError
+from assay.ingest.columns import as_json
 from assay.ingest.facts import completed
 from assay.ingest.fields import decoded, metadata
 from assay.ingest.files import whole
@@ -34,13 +36,16 @@ from assay.model.document import BELOW, Document, Section
 from assay.model.sections import intent_of, label_of
 from assay.strict_yaml import MappingNode, parse_yaml, plain_value
 
-MARKDOWN = frozenset({".md", ".markdown"})
+MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".qmd", ".rmd"})
 SUFFIXES = MARKDOWN | {".txt", ".text"}
 MARKUP_CHARS = 4096  # that tell whether a text is markup
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_FRONT = re.compile(r"---[ \t]*\n(?![ \t]*\n)((?:(?!---[ \t]*\n).*\n)*)---[ \t]*(?:\n|$)")
+_FRONT = re.compile(
+    r"(?:---[ \t]*\n(?![ \t]*\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*\n).*\n)*)(?:---|\.\.\.)"
+    r"|\+\+\+[ \t]*\n(?P<toml>(?:(?!\+\+\+[ \t]*\n).*\n)*)\+\+\+)[ \t]*(?:\n|$)"
+)
 _ALONE = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.)]?\s+)?[A-Z][^.!?:;|]{2,60}:?$")
 
 
@@ -144,13 +149,13 @@ def _entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
         )
     if not marked and (turns := turns_of(text)):
         return spoken_entry(location.checked_id(name), turns, location, watch)
-    front, text = _parted(text) if marked else ("", text)
-    known = _front_matter(front, location, watch)
+    known, text = _front_matter(text, location, watch) if marked else ({}, text)
     found = list(_markdown(text) if marked else _plain(text))
     if len(found) > limits.MAX_SECTIONS:
         raise location.limit_error(f"more than {limits.MAX_SECTIONS:,} headings")
     named = known.pop("title", "")
-    title = next((heading.words for heading in found if heading.level == 1), str(named or ""))
+    headings = (heading.words for heading in found if heading.level == 1)
+    title = " ".join(str(named or "").split()) or next(headings, "")
     sections = _sections(text, found)
     document = Document(
         doc_id=location.checked_id(name),
@@ -164,23 +169,30 @@ def _entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
     return ParsedDocument(document, location)
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """The front matter of a Markdown file, empty if it has none, and the rest.
+def _front_matter(text: str, location: FileLocation, watch: Watch) -> tuple[dict[str, Any], str]:
+    """The fields of the front matter, and the text below it.
 
-    A blank line after the first ``---`` makes it a horizontal rule, as in Pandoc.
+    A blank line after the first ``---`` makes it a horizontal rule, as in Pandoc, and so does
+    anything but names and values. What cannot be read is left out with a note.
     """
     found = _FRONT.match(text)
-    return (found[1], text[found.end() :]) if found else ("", text)
-
-
-def _front_matter(front: str, location: FileLocation, watch: Watch) -> dict[str, Any]:
-    """The fields of front matter; none if it is not YAML, with a note."""
+    if found is None:
+        return {}, text
+    below = text[found.end() :]
     try:
-        node = parse_yaml(front.encode(), source=location.source)
+        if found["toml"] is not None:
+            return {
+                key: as_json(value) for key, value in tomllib.loads(found["toml"]).items()
+            }, below
+        node = parse_yaml(f"\n{found['yaml']}".encode(), source=location.source)
+    except tomllib.TOMLDecodeError as problem:
+        said = f"{location}: not valid TOML: {problem}"
     except InputError as problem:
-        watch.note(f"{location}: the front matter is not read: {problem.message}")
-        return {}
-    return plain_value(node) if isinstance(node, MappingNode) else {}
+        said = problem.message
+    else:
+        return (plain_value(node), below) if isinstance(node, MappingNode) else ({}, text)
+    watch.note(f"{said}; the front matter is left out")
+    return {}, below
 
 
 def _markdown(text: str) -> Iterator[Heading]:

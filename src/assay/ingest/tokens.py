@@ -32,8 +32,20 @@ _NO_END = re.compile(
 )
 
 
+_KINDS = bytes(
+    ord("w") if re.match(r"\w", chr(code)) else ord(" " if chr(code).isspace() else "o")
+    for code in range(128)
+).ljust(256)
+_TOO_LONG = b"w" * 33  # a run of letters that is several tokens
+
+
 def count(text: str) -> int:
     """The number of tokens in a text."""
+    if text.isascii():  # where runs of letters are counted ten times as fast as they are found
+        kinds = text.encode().translate(_KINDS)
+        if _TOO_LONG not in kinds:
+            words = kinds.count(b" w") + kinds.count(b"ow") + kinds.startswith(b"w")
+            return words + kinds.count(b"o")
     return len(_pattern(text).findall(text))
 
 

@@ -206,6 +206,10 @@ def terms(hit: SearchHit) -> list[str]:
 def absence(why: Why) -> list[str]:
     """Why a document is not there, step by step."""
     lines = [f"{why.document}: {why.verdict.replace('_', ' ')}", f"  {why.sentence}"]
+    if why.verdict == "not_in_index":
+        lines.append(
+            "  assay corpus show says whether it was ingested, assay index update indexes it"
+        )
     lines += [f"  above it: {one.chunk_id} at {one.rank}, {one.reason}" for one in why.overtaken_by]
     for one in why.boosts:
         effect = f": {one.reason}" if one.reason else ""

@@ -25,7 +25,7 @@ from assay.evidence.terms import Term, is_class_of_drugs, is_sort, units
 from assay.evidence.together import is_in_passing
 from assay.model.document import ChunkLabels
 from assay.model.names import words
-from assay.search.boost import Boosted
+from assay.search.boost import Boosted, Reordered
 from assay.search.exact import is_lifted
 from assay.search.response import Boost
 from assay.search.subject import is_of_product
@@ -52,10 +52,10 @@ def lower_others(
 
     ``detected`` says that a section is asked for.
     """
-    best = [*pool[:LOOKED_AT]]
     groups = _groups(query)
     if not groups:
         return pool
+    best = [*pool[:LOOKED_AT]]
     documents = _Documents(best, labels, texts)
     given = [name for name in names_asked(query) if name.kind is not Kind.PEOPLE]
     of_names = documents.called(given)  # of a drug or a study, before any condition
@@ -79,7 +79,7 @@ def lower_others(
         if others:
             best = _after(best, last, others, group)
             changed = True
-    return [*best, *pool[LOOKED_AT:]] if changed else pool
+    return Reordered(best, pool) if changed else pool
 
 
 def _groups(query: str) -> list[list[Named]]:

@@ -20,7 +20,7 @@ from assay.evidence.together import is_in_passing
 from assay.model.document import ChunkLabels
 from assay.model.query import Hit
 from assay.model.sections import section_of
-from assay.search.boost import Boosted
+from assay.search.boost import Boosted, Reordered
 from assay.search.response import Boost
 
 RULE = "side_by_side"
@@ -55,7 +55,7 @@ def keep_words_together(
     if at <= to:
         return pool
     raised = _raised(pool[at], pool[to].score, query, to)
-    return [*pool[:to], raised, *pool[to:at], *pool[at + 1 :]]
+    return Reordered([*pool[:to], raised, *pool[to:at]], pool)
 
 
 def mentions(

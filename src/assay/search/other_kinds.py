@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from assay.evidence.kinds import Kind
-from assay.search.boost import Boosted
+from assay.search.boost import Boosted, Reordered
 from assay.search.response import Boost, SearchHit
 
 RULE = "another_kind"
@@ -38,7 +38,7 @@ def lower_other_kinds(
             last = _last(best, kind, plain, others)
             best = _without_it(best, kind, others) if last < 0 else _after(best, last, kind, others)
             changed = True
-    return [*best, *pool[LOOKED_AT:]] if changed else pool
+    return Reordered(best, pool) if changed else pool
 
 
 def notes_on(first: SearchHit) -> tuple[str, ...]:

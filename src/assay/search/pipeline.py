@@ -347,7 +347,7 @@ def _is_called(index: Snapshot, ranking: Ranking, name: Name) -> bool:
     """Whether a candidate's document is called so; what may be any word is only looked up."""
     if name.kind is Kind.NAME:
         return index.words is not None and any(map(index.words.frequency, name.forms))
-    labels = index.labels([one.fused.key for one in ranking.boosted])
+    labels = index.labels(ranking.fused.keys)
     return any(name.is_in(names) for names in {one.names for one in labels.values()})
 
 

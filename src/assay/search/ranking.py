@@ -15,6 +15,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from assay import limits
+from assay.analysis.words import Lines
 from assay.errors import AssayError
 from assay.evidence.kinds import kinds_asked
 from assay.model.document import Chunk, ChunkLabels
@@ -203,7 +204,7 @@ class _Texts:
         """The texts of these candidates."""
         new = [key for key in keys if key not in self._read]
         for key, chunk in self._index.chunks(new).items() if new else ():
-            self._read[key] = f"{chunk.title}\n{self._labels[key].names}\n{chunk.text}"
+            self._read[key] = Lines(chunk.title, self._labels[key].names, chunk.text)
         return {key: self._read[key] for key in keys if key in self._read}
 
 

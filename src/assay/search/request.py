@@ -281,7 +281,7 @@ def check_components(options: SearchOptions, own: Iterable[str] = ()) -> None:
 def without_components(options: SearchOptions, names: Collection[str]) -> SearchOptions:
     """The options without components that cannot be asked; unchanged where no other is left."""
     left = tuple(name for name in options.components if name not in names)
-    return replace(options, components=left) if left else options
+    return replace(options, components=left) if left and left != options.components else options
 
 
 def check_names(what: str, names: Iterable[str], own: Iterable[str]) -> None:

@@ -109,8 +109,7 @@ def explain_absence(
         return Why(
             document,
             Verdict.NOT_IN_INDEX,
-            f"{document:.80} is not in this index (generation {snapshot.generation}); "
-            "assay corpus show tells whether it was ingested, assay index update indexes it",
+            f"{document:.80} is not in this index (generation {snapshot.generation})",
         )
     filters = snapshot.resolved(prepared.options.filters)
     passing = [row for row in chunks if not blocking(row.chunk, filters)]

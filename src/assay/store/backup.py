@@ -1,13 +1,13 @@
 """How is a workspace backed up while it is in use, and restored?
 
 A backup is one file: a gzip tar of the database (a consistent copy that SQLite makes while others
-write), the test sets, the saved configurations, the reports and, if wanted, the vectors, with a
-manifest of checksums first. The index is not in it, because it is derived and is written anew.
-Where documents, runs and judgments are kept on a PostgreSQL server, they are not in it either, and
-the manifest says so. Restoring checks everything before anything is put in place, and never writes
-into a workspace that holds something.
+write), the test sets, the saved configurations, the schedule, the reports and, if wanted, the
+vectors, with a manifest of checksums first. The index is not in it, because it is derived and is
+written anew. Where documents, runs and judgments are kept on a PostgreSQL server, they are not in
+it either, and the manifest says so. Restoring checks everything before anything is put in place,
+and never writes into a workspace that holds something.
 
-Format 2 added the saved configurations, ``database`` and ``holds``.
+Format 2 added the saved configurations, ``database`` and ``holds``, format 3 the schedule.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ DatabaseKind: TypeAlias = Literal["sqlite", "postgresql"]
 
 DATABASE = "assay.db"
 MANIFEST = "manifest.json"
-FORMAT = 2
-READABLE = (1, 2)
-FOLDERS = ("testsets", "configs", "reports")
+FORMAT = 3
+READABLE = (1, 2, 3)
+FOLDERS = ("testsets", "configs", "schedule", "reports")
 TABLES = {"keys": "api_keys", "jobs": "jobs", "queries": "query_log", "rounds": "annotation_rounds"}
 """What ``holds`` counts, and in which table; folders count under their own names."""
 VECTORS = "vectors"

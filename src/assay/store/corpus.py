@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
@@ -76,9 +76,10 @@ class Written:
     chunks: int = 0
 
     def __add__(self, other: Written) -> Written:
-        return Written(
-            *(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True))
-        )
+        return Written(*map(sum, zip(_COUNTS(self), _COUNTS(other), strict=True)))
+
+
+_COUNTS = attrgetter(*(field.name for field in fields(Written)))
 
 
 class CorpusStore:
@@ -336,7 +337,8 @@ class _Plan:
 _DOCUMENT_FIELDS = attrgetter(
     *(field.name for field in fields(Document) if field.name != "sections")
 )
-_SECTION_FIELDS = attrgetter(*(field.name for field in fields(Section)))
+_SECTION_NAMES = tuple(field.name for field in fields(Section))
+_SECTION_FIELDS = attrgetter(*_SECTION_NAMES)
 _CHUNK_NAMES = tuple(field.name for field in fields(Chunk))
 _CHUNK_FIELDS = attrgetter(*_CHUNK_NAMES)
 _TABLE, _SPANS, _ROLE, _MODE, _METADATA = map(
@@ -406,7 +408,7 @@ def _document_row(
     document: Document, parts: Sequence[Mapping[str, Any]], digest: str, seq: int
 ) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "sections": [asdict(section) for section in document.sections],
+        "sections": [_section(one) for one in document.sections],
         "interview_id": document.interview_id,
         "ingestion_mode": document.ingestion_mode.value,
         "metadata": dict(document.metadata),
@@ -423,6 +425,13 @@ def _document_row(
     }
     body[SEAL] = document_seal(row, body, parts)
     return {**row, "body": json.dumps(body, ensure_ascii=False)}
+
+
+def _section(one: Section) -> dict[str, Any]:
+    return {
+        **dict(zip(_SECTION_NAMES, _SECTION_FIELDS(one), strict=True)),
+        "metadata": {**one.metadata},
+    }
 
 
 def document_seal(

@@ -24,11 +24,15 @@ UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError)
 
 def seal(values: Iterable[object]) -> int:
     """The CRC of values, in this order."""
-    found = 0
+    parts = []
     for value in values:
-        data = b"" if value is None else str(value).encode()
-        found = zlib.crc32(b"%d:" % (-1 if value is None else len(data)) + data, found)
-    return found
+        if value is None:
+            parts.append("-1:")
+        else:
+            text = str(value)
+            size = len(text) if text.isascii() else len(text.encode())
+            parts.append(f"{size}:{text}")
+    return zlib.crc32("".join(parts).encode())
 
 
 def sealed(text: str) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analysis.spelling import base
-from assay.analysis.words import Vocabulary, analyse, tokens, vocabulary
+from assay.analysis.words import Lines, Vocabulary, analyse, tokens, vocabulary
 
 SAME_NAME = [
     ["IL-6", "IL6", "IL 6", "il‑6", "Il-6", "interleukin-6", "Interleukin 6"],
@@ -149,3 +149,27 @@ def test_the_vocabulary_of_a_text_is_that_of_its_words(text: str, question: str)
 def test_a_count_that_is_written_onto_a_word_hides_no_word() -> None:
     assert "neutropenia" in analyse("Febrile Neutropenia21/503").forms
     assert "rad" not in vocabulary("RAD001").every
+
+
+def test_lines_have_the_words_of_the_whole_text() -> None:
+    parts = (
+        "IL-6 and TNF alpha",
+        " nct01 oesophagus | type ",
+        "Type 2 diabetes, 10 mg of interleukin 6\n5 g",
+    )
+    lines, whole = Lines(*parts), "\n".join(parts)
+    assert lines == whole
+    assert vocabulary(lines).every == Vocabulary(whole).every
+    asked = frozenset(("il6", "tnfa", "esophagus", "type2", "diabet", "10mg", "5g", "other"))
+    assert vocabulary(lines).among(asked) == Vocabulary(whole).among(asked)
+    for word in ("diabetology", "interleukin6", "oesoph", "inter"):
+        like = sorted(vocabulary(lines).beginning_like(word))
+        assert like == sorted(w for w in Vocabulary(whole).every if w[:6] == word[:6] and word[5:])
+
+
+def test_what_is_known_of_the_parts_is_not_worked_out_again() -> None:
+    text = "A passage that was read for the first of many rules."
+    vocabulary(text)
+    before = vocabulary.cache_info().misses
+    vocabulary(Lines("a title of its own", "its names", text))
+    assert vocabulary.cache_info().misses - before == 3  # the whole, the title and the names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -166,3 +167,14 @@ def test_holes_are_filled_and_nothing_else_changes() -> None:
 )
 def test_names_of_the_next_version(name: str, version: str, following: tuple[str, str]) -> None:
     assert next_name(name, version) == following
+
+
+def test_a_set_without_types_takes_questions_of_any_type() -> None:
+    queries = tuple(replace(golden(at, KINDS[0]), query_type=None) for at in range(1, 5))
+    v1 = TestSet("untyped", "v1", queries)
+    planned = plan(v1, fresh(3), 3)
+    assert [query.query_type for query in planned.added] == [None] * 3
+    gone = retire(v1, planned.counts, NOTHING, seed=1)
+    v2 = swapped(v1, gone, planned.added, {}, seed=1)
+    assert len(v2.queries) == 4
+    assert {query.query_type for query in v2.queries} == {None}

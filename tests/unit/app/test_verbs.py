@@ -56,6 +56,9 @@ def test_evaluate_takes_no_request(here: Workspace) -> None:
     with pytest.raises(UsageError, match="takes a test set, not a request") as caught:
         here.evaluate(EvaluationRequest(test_set=GOLDEN))  # type: ignore[arg-type]
     assert caught.value.hint == "carry_out(request) takes the request"
+    with pytest.raises(UsageError, match="evaluate has no retriever") as caught:
+        here.evaluate(GOLDEN, retriever=list)  # type: ignore[call-arg]
+    assert caught.value.hint == "system=... evaluates another engine"
     with pytest.raises(UsageError, match="'fusin' is not a search option"):
         here.evaluate(GOLDEN, fusin="rrf")  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="'fusin' is not a search option"):

@@ -196,6 +196,18 @@ def test_reports(home: Path, capsys: pytest.CaptureFixture[str], form: str) -> N
 
 
 @pytest.mark.req("W7")
+def test_the_ending_of_a_file_is_the_form_of_a_report(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(["eval", "report", "good", "--out", "report.MD"]) == 0
+    assert Path("report.MD").read_text(encoding="utf-8").startswith("# Evaluation Report")
+    assert cli(["eval", "report", "good", "--out", "report.txt"]) == 2
+    assert "end it with .md, .html, .csv or .json, or give --format" in capsys.readouterr().err
+    assert cli(["eval", "report", "good", "--format", "md", "--out", "report.txt"]) == 0
+    assert Path("report.txt").read_bytes() == Path("report.MD").read_bytes()
+
+
+@pytest.mark.req("W7")
 def test_a_target_is_checked_whatever_the_report_shows(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from assay.encode import canonical, one_pass
+from assay.encode import canonical, machine, one_pass
 from assay.encode.cache import VectorCache
 from assay.encode.cards import ModelFile
 from assay.encode.catalog import CARDS
@@ -53,10 +54,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> Hybrid:
-    found = open_hybrid(str(folder), Shelf(), threads=1)
-    assert found is not None
-    return found
+def model(folder: Path) -> Iterator[Hybrid]:
+    """A model whose queries run in 8 bits, whatever is fastest here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "has_exact_products", lambda: True)
+        found = open_hybrid(str(folder), Shelf(), threads=1)
+        assert found is not None
+        yield found
 
 
 class Counting:

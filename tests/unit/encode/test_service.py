@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,6 +49,27 @@ def test_vectors_come_in_batches_and_in_order(kind: str, path: str) -> None:
     assert {one for one, _, _ in server.requests} == {path}
     assert encoder.usage.tokens == (3 * len(TEXTS) if kind == "openai" else 5 * len(sizes))
     assert (encoder.usage.requests, encoder.usage.texts) == (len(sizes), len(TEXTS))
+
+
+def test_a_service_that_takes_fewer_texts_gets_fewer() -> None:
+    class Small(ModelService):
+        """As Text Embeddings Inference refuses a batch."""
+
+        def usual(self, body: dict[str, Any]) -> Reply:
+            texts = body.get("inputs", body.get("texts", []))
+            if len(texts) <= 4:
+                return super().usual(body)
+            said = f"batch size {len(texts)} > maximum allowed batch size 4"
+            return Reply(422, {}, json.dumps({"error": said, "error_type": "Validation"}).encode())
+
+    texts = [f"text {number}" for number in range(21)]
+    with Small() as service, ModelService() as large:
+        few, many = (dense(one, "tei", "") for one in (service, large))
+        assert np.array_equal(few.encode(texts, "passage"), many.encode(texts, "passage"))
+        assert few.batch == 3
+        assert few.usage.texts == 21
+        scores = reranker(service, "tei", "").score("text 7", texts)
+        assert [at for at, score in enumerate(scores) if score == 2] == [7]
 
 
 def test_what_the_address_sets_is_sent() -> None:

@@ -206,8 +206,8 @@ def test_a_reranker_on_a_gpu_runs_batches_of_32_by_length(tiny: dict[str, Path])
     assert scores.tolist() == [5 + at * 7 % 50 for at in range(70)]
     model: Any = reranker._model
     shapes = [call["input_ids"].array.shape for call in model.calls]
-    assert [shape[0] for shape in shapes] == [32, 32, 6]
-    assert shapes[0][1] > shapes[1][1] > shapes[2][1]
+    assert [shape[0] for shape in shapes] == [6, 32, 32]
+    assert shapes[0][1] < shapes[1][1] < shapes[2][1]
     assert model.calls[0]["token_type_ids"].array.max() == 1
     assert model.made["dtype"] == "half"
     assert model.made["use_safetensors"] is True

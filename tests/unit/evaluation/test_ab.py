@@ -73,7 +73,7 @@ def test_reranking_shows_its_cost_beside_its_gain() -> None:
     assert 79.8 < found.latency.interval.low < 80.0
     assert found.latency.verdict is Speed.SLOWER
     assert "B is better than A on nDCG@10" in found.verdict
-    assert "B is slower: mean +80.0 ms" in found.verdict
+    assert "B is slower: mean +0.080 s" in found.verdict
     assert "60 queries were asked of both sides in turn, 3 times" in found.verdict
     plain = found.to_dict()["latency"]
     assert (plain["measured_together"], plain["repeats"], plain["verdict"]) == (True, 3, "slower")

@@ -61,6 +61,12 @@ def test_an_encoder_and_an_index_are_asked_together() -> None:
         measured((Encoder(), index, ["d1", "d2"]))
     with pytest.raises(UsageError, match=r"give \(model, index, ids\)"):
         measured(index)
+    with pytest.raises(UsageError, match="the index is empty"):
+        measured((Encoder(), faiss.IndexFlatIP(2)))
+    other = faiss.IndexFlatIP(3)
+    other.add(np.ones((1, 3), "f4"))
+    with pytest.raises(TooManyErrorsError, match=r"vectors of 2 numbers, but the index holds 3"):
+        measured((Encoder(), other))
 
 
 def test_a_function_that_wants_the_number_of_results_is_told_it() -> None:
@@ -216,6 +222,7 @@ def test_a_retriever_and_an_engine_of_llama_index() -> None:
     pytest.importorskip("llama_index.core")
     from llama_index.core.base.base_retriever import BaseRetriever
     from llama_index.core.base.response.schema import Response
+    from llama_index.core.chat_engine.types import AgentChatResponse
     from llama_index.core.query_engine import CustomQueryEngine
     from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 
@@ -236,9 +243,22 @@ def test_a_retriever_and_an_engine_of_llama_index() -> None:
         def custom_query(self, query_str: str) -> Response:
             return Response("an answer", source_nodes=nodes(query_str))
 
-    for system in (Retriever(), Engine()):
+    class Chat:  # as chat engines are asked
+        __module__ = "llama_index.core.chat_engine"
+
+        def chat(self, message: str) -> AgentChatResponse:
+            return AgentChatResponse("an answer", source_nodes=nodes(message))
+
+    async def later(text: str) -> Any:
+        return await Engine().aquery(text)
+
+    every = (Retriever(), Engine(), Engine().query, Engine().aquery, later, Chat())
+    for system in every:
         result = assay.evaluate(system, QUERIES, "MRR", match="doc")
         assert result["MRR"] == MRR
+    assert all(result.outcomes[0].answer for result in (
+        assay.evaluate(system, QUERIES, "MRR", match="doc") for system in every[1:]
+    ))  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["id", "pmid", "doc_id"])
@@ -292,7 +312,7 @@ def test_a_pipeline_of_haystack() -> None:
     @component
     class Generator:
         def __init__(self) -> None:
-            component.set_input_types(self, documents=list[Document])
+            component.set_input_types(self, documents=list[Document], asked=str)
 
         @component.output_types(replies=list[str], meta=list[dict[str, Any]])
         def run(self, **given: Any) -> dict[str, Any]:

@@ -235,9 +235,13 @@ def test_without_a_library_nothing_is_compiled(
 
 
 @needs_compiled
-def test_a_library_of_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_of_another_source_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = tmp_path / "kernels.c"
+    changed.write_bytes(compiled.SOURCE.read_bytes() + b"\n")
     compiled.library.cache_clear()
-    monkeypatch.setattr(compiled, "FORM", compiled.FORM + 1)
+    monkeypatch.setattr(compiled, "SOURCE", changed)
     assert compiled.library() is None
     compiled.library.cache_clear()
 

@@ -20,11 +20,19 @@ from tests.waiting import eventually
 
 SETTINGS = {"ASSAY_DENSE_MODEL": "none", "ASSAY_SPLADE_MODEL": "none"}
 
+HAND_OVER = """import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ["LISTEN_PID"] = str(os.getpid())
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
 
 class ServiceProcess:
-    """``assay serve`` on a free port."""
+    """``assay serve`` on a free port, or on a socket that is handed to it as systemd does."""
 
-    def __init__(self, home: Path, **settings: str) -> None:
+    def __init__(
+        self, home: Path, *, listener: socket.socket | None = None, **settings: str
+    ) -> None:
         source = str(Path(assay.__file__).parents[1])  # this very code, whatever is installed
         environ = {**os.environ, "PYTHONPATH": source, **SETTINGS, **settings}
         command = [
@@ -38,9 +46,14 @@ class ServiceProcess:
             "0",
             "--json",
         ]
+        handed = () if listener is None else (listener.fileno(),)
+        if listener is not None:
+            environ["LISTEN_FDS"] = "1"
+            command = [sys.executable, "-c", HAND_OVER, str(listener.fileno()), *command]
         self.process = subprocess.Popen(
             command,
             env=environ,
+            pass_fds=handed,
             cwd=home,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.schedule import Scheduler, parse_schedule
+from assay.app.schedule import ScheduleEntry, Scheduler, parse_schedule
 from assay.errors import ConfigError
 from assay.http.edge.logs import service_log
 from tests.unit.http.conftest import MakeService, client_of
@@ -33,7 +33,7 @@ def at(text: str) -> datetime:
 )
 def test_when_an_entry_is_due_next(schedule: str, after: str, following: str) -> None:
     (entry,) = parse_schedule(schedule)
-    assert entry.following(at(after)) == at(following)
+    assert entry.clock.following(at(after)) == at(following)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_each_minute_is_started_once() -> None:
     moment = at("2026-11-15T02:59:30")
     started: list[tuple[str, str]] = []
     scheduler = Scheduler(
-        parse_schedule("0 3 * * * nightly; 0 4 * * * other"),
-        lambda name, test_set: started.append((name, test_set)),
+        lambda: parse_schedule("0 3 * * * nightly; 0 4 * * * other"),
+        lambda name, entry: started.append((name, entry.test_set)),
         service_log(io.StringIO()),
         now=lambda: moment,
     )
@@ -65,13 +65,16 @@ def test_each_minute_is_started_once() -> None:
     assert started[0] == ("scheduled_nightly_20261115T0300", "nightly")
 
 
+NIGHTLY = ScheduleEntry(entry_id="test_set_v1", when="0 3 * * *", test_set="test_set_v1")
+
+
 @pytest.mark.slow
 @pytest.mark.req("W9")
 def test_a_scheduled_evaluation_becomes_a_run(make_service: MakeService, home: Path) -> None:
     service = make_service(home=home, schedule="0 3 * * * test_set_v1")
     with client_of(service) as client:
-        service.start_scheduled("scheduled_test_set_v1_20261115T0300", "test_set_v1")
-        service.start_scheduled("scheduled_test_set_v1_20261115T0300", "test_set_v1")
+        service.start_scheduled("scheduled_test_set_v1_20261115T0300", NIGHTLY)
+        service.start_scheduled("scheduled_test_set_v1_20261115T0300", NIGHTLY)
         events = client.get("/v1/jobs/scheduled_test_set_v1_20261115T0300/events").text
         assert "event: complete" in events
         assert client.get("/v1/jobs").json()["total"] == 1
@@ -85,7 +88,7 @@ def test_every_repeat_is_a_point_in_history(make_service: MakeService, home: Pat
     names = [f"scheduled_test_set_v1_202611{day}T0300" for day in (15, 16, 17)]
     with client_of(service) as client:
         for name in names:
-            service.start_scheduled(name, "test_set_v1")
+            service.start_scheduled(name, NIGHTLY)
             assert "event: complete" in client.get(f"/v1/jobs/{name}/events").text
             assert client.get(f"/v1/jobs/{name}").json()["run_id"] == name
         past = client.get("/v1/history/test_set_v1").json()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx2 as httpx
 import pytest
 
 from tests.unit.http.conftest import assert_problem
@@ -117,6 +120,26 @@ def test_a_crash_loses_no_job(home: Path) -> None:
         eventually(lambda: process.client.get(address).json()["state"] == "complete")
         job = process.client.get(address).json()
         assert (job["done"], job["total"]) == (400, 400)
+
+
+def test_requests_wait_while_a_service_restarts_on_a_socket_that_stays(home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        with ServiceProcess(home, listener=listener) as old:
+            assert old.port == listener.getsockname()[1]
+            assert old.client.get("/healthz").status_code == 200
+        with ThreadPoolExecutor(4) as pool:
+            url = f"{old.address}/v1/search"
+            asked = [
+                pool.submit(httpx.get, url, params={"q": "headache"}, timeout=60) for _ in range(4)
+            ]
+            with ServiceProcess(home, listener=listener):
+                assert [one.result().status_code for one in asked] == [200] * 4
+
+
+def test_a_socket_that_strangers_reach_is_refused_without_keys(tmp_path: Path) -> None:
+    with socket.create_server(("0.0.0.0", 0)) as listener, pytest.raises(AssertionError) as refused:
+        ServiceProcess(tmp_path, listener=listener)
+    assert "no API key" in str(refused.value)
 
 
 def test_an_open_public_bind_is_refused(tmp_path: Path) -> None:

@@ -136,6 +136,20 @@ def test_named_fields_win_and_are_joined(tmp_path: Path) -> None:
     assert (document.doc_id, document.title, document.text) == ("7", "Itch", "What?\n\nThat.")
 
 
+def test_fields_within_fields_are_named_by_their_path(tmp_path: Path) -> None:
+    row = {"ids": {"pmid": 7}, "context": {"contexts": ["One.", "Two."], "labels": ["A", "B"]}}
+    columns = Columns("ids.pmid", ("context.contexts",))
+    (document,) = read(tmp_path, row, columns=columns)
+    assert (document.doc_id, document.text) == ("7", "One.\nTwo.")
+    with pytest.raises(FormatError, match=r"no field 'context.text'"):
+        read(tmp_path, row, columns=Columns("ids.pmid", ("context.text",)))
+
+
+def test_a_text_that_comes_sentence_by_sentence(tmp_path: Path) -> None:
+    (document,) = read(tmp_path, {"doc_id": 4983, "title": "Of itch", "abstract": ["One.", "Two."]})
+    assert document.text == "One.\nTwo."
+
+
 def test_a_row_of_any_fields_is_recognised_where_they_are_named(tmp_path: Path) -> None:
     (document,) = read(tmp_path, {"ident": "x", "q": "What?"}, columns=Columns("ident", ("q",)))
     assert document.text == "What?"

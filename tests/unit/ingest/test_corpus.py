@@ -258,7 +258,7 @@ def test_separators_in_text_stay_in_it(tmp_path: Path) -> None:
         ({"id": "a"}, "the document a has no text"),
         ({"id": "a", "text": None}, "the document a has no text"),
         ({"id": "a", "text": 5}, "text is int"),
-        ({"id": "a", "text": ["x"]}, "text is list"),
+        ({"id": "a", "text": [["x"]]}, "text is list"),
         ({"id": "", "text": "x"}, "no doc_id"),
         ({"id": "a", "text": "x", "title": {}}, "title is dict"),
         ({"id": "a", "text": "x", "metadata": "m"}, "metadata is str"),

@@ -63,6 +63,9 @@ def test_bulk_exports_are_lines(tmp_path: Path) -> None:
     assert len(read(written(tmp_path, *rows, name="export.ndjson"))) == 4
 
 
+CODED = {"coding": [{"code": "C1", "display": "Sotagliflozin"}]}
+
+
 def concept(text: str) -> dict[str, Any]:
     return {"text": text}
 
@@ -118,6 +121,25 @@ def test_medication_that_is_pointed_to_is_named(tmp_path: Path) -> None:
     entry = [{"resource": beside}, {"resource": inner}]
     path = written(tmp_path, {"resourceType": "Bundle", "entry": entry})
     assert read(path)["MedicationStatement-s"].text == "Warfarin"
+
+
+def test_release_5_is_read_as_release_4_is(tmp_path: Path) -> None:
+    old = {"medicationCodeableConcept": CODED, "reasonCode": [concept("Heart failure")]}
+    new = {"medication": {"concept": CODED}, "reason": [{"concept": concept("Heart failure")}]}
+    found = [of(tmp_path, "MedicationRequest", **fields) for fields in (old, new)]
+    assert found[0] == found[1]
+    assert found[0].text == "Sotagliflozin\nReason: Heart failure"
+    assert found[0].metadata["codes"] == ("C1",)
+    pointer = {"medication": CODED, "reason": [{"reference": {"display": "CKD"}}]}
+    assert of(tmp_path, "MedicationRequest", **pointer).text == "Sotagliflozin\nReason: CKD"
+    reaction = {"manifestation": [{"concept": concept("Hives")}]}
+    found = [of(tmp_path, "AllergyIntolerance", code=concept("Nuts"), reaction=[reaction])]
+    assert found[0].text == "Nuts\nHives"
+
+
+def test_a_study_has_its_description(tmp_path: Path) -> None:
+    found = of(tmp_path, "ResearchStudy", title="SOTA", description="Who itches less?")
+    assert (found.title, found.text) == ("SOTA", "Who itches less?")
 
 
 def test_a_resource_without_an_id_has_its_address(tmp_path: Path) -> None:

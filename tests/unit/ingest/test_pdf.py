@@ -69,6 +69,32 @@ def test_chunks_know_their_page(article: Path) -> None:
     assert [chunk.metadata["page"] for chunk in chunks] == ["1", "1", "1", "2-3"]
 
 
+def test_raised_digits_and_signs_of_formulas_that_a_font_has_of_its_own(tmp_path: Path) -> None:
+    """As typesetting programs write them: a glyph is what its font says that it means."""
+    means = (
+        b"/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> "
+        b"endcodespacerange 2 beginbfchar <80> <0036> <81> <D835DEFC> endbfchar endcmap end"
+    )
+    shown = b"BT /F 12 Tf 20 100 Td (We counted 10\x80 cells, \x81 = 0.05.) Tj ET"
+    path = tmp_path / "a.pdf"
+    path.write_bytes(b"""%%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R
+/Resources<</Font<</F 5 0 R>>>>>>endobj
+4 0 obj<</Length %d>>stream
+%s
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding 7 0 R/ToUnicode 6 0 R>>endobj
+6 0 obj<</Length %d>>stream
+%s
+endstream endobj
+7 0 obj<</Type/Encoding/BaseEncoding/WinAnsiEncoding/Differences[128/threesuperior/a]>>endobj
+trailer<</Root 1 0 R>>
+""" % (len(shown), shown, len(means), means))  # fmt: skip
+    assert only("pdf", path).text == "We counted 10^6 cells, 𝛼 = 0.05."
+
+
 def test_a_scan_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "scan.pdf"
     canvas = Canvas(str(path))
@@ -194,6 +220,12 @@ def test_text_that_is_alike_on_most_pages_is_text(tmp_path: Path) -> None:
     assert text.count("Dose: 5 mg daily") == text.count("Visit") == 4
     assert ("Confidential" in text, "Page" in text) == (False, False)
     assert "Subject 16" in text, "a number that does not count pages is no number of a page"
+    two = only("pdf", drawn(tmp_path / "two.pdf", *(
+        [(70, 820, "Letters"), (70, 800, f"Visit {number}"), (70, 700, "Well."),
+         (70, 20, f"- {number} -")]
+        for number in (1, 2)
+    ))).text  # fmt: skip
+    assert two.split() == ["Visit", "1", "Well.", "Visit", "2", "Well."]
     alike = [[(70, 820, "Only this")]] * 3
     assert only("pdf", drawn(tmp_path / "alike.pdf", *alike)).text.count("Only this") == 3
 

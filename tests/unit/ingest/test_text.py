@@ -118,13 +118,45 @@ def test_front_matter_is_metadata_and_not_text(tmp_path: Path) -> None:
     assert only("text", path).title == "Drug A"
 
 
-def test_front_matter_that_is_not_yaml_is_noted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "front",
+    [
+        "---\ntitle: About itch\nyear: 2020\n...\n",
+        '+++\ntitle = "About itch"\nyear = 2020\n+++\n',
+        "---\r\ntitle: >\r\n  About\r\n  itch\r\nyear: 2020\r\n---\r\n",
+    ],
+    ids=["dots", "toml", "crlf"],
+)
+def test_the_title_of_front_matter_comes_before_a_heading(tmp_path: Path, front: str) -> None:
+    path = tmp_path / "a.qmd"
+    path.write_text(f"{front}# Methods\nWe asked.\n", newline="")
+    assert detect(path) == "text"
+    document = only("text", path)
+    assert (document.title, document.metadata["year"]) == ("About itch", 2020)
+    assert document.text == "# Methods\nWe asked.\n"
+
+
+def test_a_list_between_rules_is_text(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
-    path.write_text("---\ntitle: [x\n---\n# Drug A\nWords.\n")
+    path.write_text("---\n- dose\n- route\n---\nWords.\n")
+    assert only("text", path).text == path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("front", "note"),
+    [
+        ("---\ntitle: [x\n---\n", "a.md:3: not valid YAML"),
+        ("+++\ntitle = [x\n+++\n", "a.md: not valid TOML"),
+    ],
+)
+def test_front_matter_that_cannot_be_read_is_noted(tmp_path: Path, front: str, note: str) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(f"{front}# Drug A\nWords.\n")
     notes: list[str] = []
     (entry,) = entries("text", path, notes)
     assert entry.document.text == "# Drug A\nWords.\n"
-    assert "front matter is not read" in notes[0]
+    assert note in notes[0]
+    assert "the front matter is left out" in notes[0]
 
 
 def test_text_in_utf_16_is_read(tmp_path: Path) -> None:

@@ -72,7 +72,8 @@ def test_what_is_counted_is_what_is_there(home: Path, tmp_path: Path) -> None:
     keys.close()
     made = back_up(home, tmp_path / "b")
     assert made.holds == {
-        "keys": 1, "jobs": 0, "queries": 0, "rounds": 0, "testsets": 1, "configs": 0, "reports": 0,
+        "keys": 1, "jobs": 0, "queries": 0, "rounds": 0, "testsets": 1, "configs": 0,
+        "schedule": 0, "reports": 0,
     }  # fmt: skip
     assert read_manifest(tmp_path / "b") == made
 
@@ -112,7 +113,7 @@ def test_a_backup_of_the_first_format_is_restored(home: Path, tmp_path: Path) ->
 
 def test_names_in_a_backup_are_those_of_a_workspace() -> None:
     layout = Layout(Path("home"))
-    folders = (layout.test_sets, layout.configurations, layout.reports)
+    folders = (layout.test_sets, layout.configurations, layout.schedule, layout.reports)
     assert tuple(folder.name for folder in folders) == backup.FOLDERS
     assert (layout.database.name, layout.vectors.name) == (backup.DATABASE, backup.VECTORS)
 
@@ -382,13 +383,13 @@ def test_names_that_no_workspace_has(tmp_path: Path, name: str, version: int) ->
         restore(tmp_path / "b", tmp_path / "new")
 
 
-SOUND = {"format": 2, "assay": "1", "created_at": "", "last_change": 0, "documents": 0, "runs": 0}
+SOUND = {"format": 3, "assay": "1", "created_at": "", "last_change": 0, "documents": 0, "runs": 0}
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 3}, {"format": None}, {"format": [1]}, {"documents": 1.5}, {"files": []},
+        {"format": 4}, {"format": None}, {"format": [1]}, {"documents": 1.5}, {"files": []},
         {"database": "mysql"}, {"database": ["postgresql"]}, {"holds": 3}, {"holds": {"keys": "x"}},
         {"unknown": 1}, {"files": {"assay.db": [0]}},
     ],

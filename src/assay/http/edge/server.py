@@ -2,12 +2,17 @@
 
 On SIGTERM or Ctrl-C it accepts no new connections, finishes the requests it has accepted, marks
 running jobs as interrupted (a later start resumes them), and closes its files.
+
+Whoever starts it may hand it a socket that already listens, as systemd does. The socket outlives
+the process, so connections wait in it during a restart, and none is refused.
 """
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
+from dataclasses import replace
 from types import FrameType
 
 import uvicorn
@@ -20,6 +25,8 @@ from assay.http.service import Service
 from assay.http.settings import refuse_open_bind
 
 BACKLOG = 512
+FIRST_GIVEN = 3
+"""The descriptor of a socket that is handed over."""
 SWITCH_SECONDS = 0.0001
 """How long a searching thread may hold up the event loop; Python's default of 5 ms adds up."""
 
@@ -59,9 +66,32 @@ def serve(service: Service, listener: socket.socket) -> None:
     _Server(config, service).run(sockets=[listener])
 
 
+def _given_socket() -> socket.socket | None:
+    """The socket that was handed to this process and none of its parents; see sd_listen_fds(3)."""
+    if os.environ.get("LISTEN_PID") != str(os.getpid()):
+        return None
+    count = os.environ.get("LISTEN_FDS", "")
+    try:
+        given = socket.socket(fileno=FIRST_GIVEN) if count == "1" else None
+    except OSError:
+        given = None
+    if given is None or given.family not in (socket.AF_INET, socket.AF_INET6):
+        raise ConfigError(
+            f"LISTEN_FDS={count}: one listening TCP socket is expected",
+            hint="a socket unit for assay has one ListenStream with an address and a port",
+        )
+    given.set_inheritable(False)
+    return given
+
+
 def listen(service: Service) -> socket.socket:
     """A listening socket; refused if strangers could reach a service without keys."""
     settings = service.settings
+    given = _given_socket()
+    if given is not None:
+        name = given.getsockname()[0]
+        refuse_open_bind(replace(settings, host=name), service.keyring.active())
+        return given
     refuse_open_bind(settings, service.keyring.active())
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # with the protocol named, asyncio switches Nagle's algorithm off: 40 ms for each answer

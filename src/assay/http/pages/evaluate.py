@@ -6,6 +6,7 @@ address says, as the search page writes it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -17,7 +18,10 @@ from starlette.responses import RedirectResponse, Response
 from assay.app import testsets
 from assay.app.configurations import list_configurations, read_configuration
 from assay.app.evaluation import REQUEST_OPTIONS, EvaluationRequest
+from assay.app.schedule import ScheduleEntry
+from assay.app.timetable import scheduled
 from assay.http.job_answers import enter_evaluation
+from assay.http.pages.clock import OFTEN, WEEKDAYS, Due, due_at
 from assay.http.pages.page import Evaluator, ServiceOf, cli, curl_post, form_of, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import Pairs, read_pane
@@ -63,13 +67,17 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
     searcher = await service.searcher()
 
     def work() -> dict[str, Any]:
-        chosen = _chosen(service, params, searcher.defaults)
+        entry = _entry(service, params)
+        chosen = _chosen(service, params, searcher.defaults, entry)
         sets = [one for one in service.workspace.test_sets() if one.sound]
         recent = service.workspace.runs.runs(limit=RECENT).runs
-        wanted = params.get("set", "")
+        wanted = params.get("set") or (entry.test_set if entry else "")
         usual = next((info.suite for info in recent), "")
         names = [one.name for one in sets]
         return {
+            "entry": entry,
+            "due": due_at(entry.when) if entry else Due(),
+            "fields": _fields(params, entry),
             "chosen": chosen,
             "sets": sets,
             "set": next((name for name in (wanted, usual) if name in names), ""),
@@ -85,7 +93,9 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
         "ui/evaluate.html",
         **values,
         parts_of_set=PARTS,
-        fields={one: params.get(one, "") for one in ("name", "tag", "part")},
+        often=OFTEN,
+        weekdays=WEEKDAYS,
+        by_clock=bool(values["entry"] or params.get("clock")),
         commands=[
             cli("eval", "run", "--testset", name, *as_flags(chosen.changes())),
             curl_post(
@@ -100,11 +110,17 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
 @router.post("/ui/evaluate")
 async def start(request: Request, service: ServiceOf, caller: Evaluator) -> Response:
     """Enter the evaluation, and show how far it is."""
-    fields = await form_of(request)
+    wanted = await wanted_in(service, await form_of(request))
+    job = await enter_evaluation(service, wanted, caller)
+    return RedirectResponse(f"/jobs/{job.job_id}", 303)
+
+
+async def wanted_in(service: Service, fields: Mapping[str, str]) -> EvaluationRequest:
+    """The evaluation that a form asks for."""
     tag = fields.get("tag", "").strip()
     options = Chosen("", parse_qsl(fields.get("options", ""))).changes()
 
-    def wanted() -> EvaluationRequest:
+    def read() -> EvaluationRequest:
         found = testsets.load(service.workspace.layout, fields.get("set", ""), lenient=True)
         return EvaluationRequest(
             test_set=found,
@@ -116,12 +132,27 @@ async def start(request: Request, service: ServiceOf, caller: Evaluator) -> Resp
             use_cache=not fields.get("anew"),
         )
 
-    job = await enter_evaluation(service, await service.work(wanted), caller)
-    return RedirectResponse(f"/jobs/{job.job_id}", 303)
+    return await service.work(read)
 
 
-def _chosen(service: Service, params: QueryParams, usual: SearchOptions) -> Chosen:
-    """The configuration that an address names or spells out."""
+def _entry(service: Service, params: QueryParams) -> ScheduleEntry | None:
+    """The scheduled evaluation that is to be changed."""
+    name = params.get("entry", "")
+    return scheduled(service.workspace.layout, name) if name else None
+
+
+def _fields(params: QueryParams, entry: ScheduleEntry | None) -> dict[str, Any]:
+    """What the form is filled in with."""
+    if entry is not None:
+        tags = entry.request.get("tags") or [""]
+        return {**entry.request, "tag": tags[0]}
+    return {one: params.get(one, "") for one in ("name", "tag", "part", "answers")}
+
+
+def _chosen(
+    service: Service, params: QueryParams, usual: SearchOptions, entry: ScheduleEntry | None
+) -> Chosen:
+    """The configuration that an address names or spells out, or that of a scheduled evaluation."""
     source = params.get("from", "")
     kind, _, name = source.partition(":")
     if kind == "saved":
@@ -131,6 +162,9 @@ def _chosen(service: Service, params: QueryParams, usual: SearchOptions) -> Chos
     if kind == "run":
         info = service.workspace.runs.run(name)
         return Chosen(source, configuration_pairs(options_from(info.config, usual), usual))
+    if entry is not None:
+        found = changed(usual, **entry.request.get("options", {}))
+        return Chosen("", configuration_pairs(found, usual))
     return Chosen("", configuration_pairs(read_pane(params, usual).options, usual))
 
 

@@ -18,6 +18,7 @@ from assay.http.pages.held_out import MASK, Masking, masking
 from assay.http.pages.page import Reader, ServiceOf, cli, curl_post, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.page_cache import cached, run_version
+from assay.http.pages.run_pair import RECENT, run_named
 from assay.http.service import Service
 from assay.model.run_store import BASELINE
 from assay.render.gate import gate_markdown, gate_tables
@@ -39,7 +40,7 @@ async def gate_page(
     by_interval = mode == "non-inferiority"
     chosen = {"baseline": baseline, "current": current, "limits": limits, "mode": mode}
     values: dict[str, Any] = {"report": None, "tables": (), "comment": "", "masking": None}
-    recent = await service.work(lambda: service.workspace.runs.runs(limit=100))
+    recent = await service.work(lambda: service.workspace.runs.runs(limit=RECENT))
     if baseline and current:
         asked = GateRequest(
             baseline=baseline,
@@ -54,7 +55,12 @@ async def gate_page(
             "comment": gate_markdown(report),
             "masking": mask,
         }
-    usual = baseline or await service.work(lambda: usual_baseline(service.workspace, current))
+
+    def sides() -> tuple[str, str]:
+        before = baseline or usual_baseline(service.workspace, current)
+        return run_named(service, before), run_named(service, current or "latest")
+
+    shown_baseline, shown_current = await service.work(sides)
     listed = limits.split()
     words = ["eval", "gate", "--baseline", baseline or BASELINE, "--current", current or "latest"]
     words += [word for one in listed for word in ("--limit", one)]
@@ -62,7 +68,7 @@ async def gate_page(
     return page(
         request,
         "ui/gate.html",
-        chosen={**chosen, "baseline": usual},
+        chosen={**chosen, "baseline": shown_baseline, "current": shown_current},
         recent=recent.runs,
         names={info.run_id: info.name for info in recent.runs},
         **values,

@@ -12,7 +12,6 @@ from starlette.responses import RedirectResponse, Response
 
 from assay.app import runs
 from assay.app.jobs import ENDED, EVALUATION, Job, JobState
-from assay.app.schedule import parse_schedule
 from assay.errors import AssayError
 from assay.http.job_answers import may_change, require_for
 from assay.http.pages.listing import PAGE, listing, page_number
@@ -70,7 +69,7 @@ class JobView:
 
 @router.get("/jobs")
 async def jobs_page(request: Request, service: ServiceOf, caller: Reader) -> Response:
-    """Every job, newest first, and what the clock will start."""
+    """Every job, newest first."""
     number = page_number(request.query_params.get("page"))
 
     def work() -> dict[str, Any]:
@@ -81,16 +80,11 @@ async def jobs_page(request: Request, service: ServiceOf, caller: Reader) -> Res
             "listing": listing("/jobs", [], number, total),
         }
 
-    now = datetime.now(UTC)
     return page(
         request,
         "ui/jobs.html",
         block="list",
         **await service.work(work),
-        schedule=[
-            (entry.test_set, entry.following(now))
-            for entry in parse_schedule(service.settings.schedule)
-        ],
         commands=[curl(request, "/v1/jobs")],
     )
 

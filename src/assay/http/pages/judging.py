@@ -26,6 +26,10 @@ from assay.search.response import SearchResponse
 router = new_router()
 
 GRADE = "grade:"
+WAS = "was:"
+"""Before the id of a result in a form: its grade, and the grade that was stored."""
+SAVED = "x-grades-saved"
+"""A header that tells the page that everything it sent is stored."""
 MOST_GRADED = 50
 """Results up to which a page has pills to grade them."""
 GRADES = (
@@ -51,6 +55,11 @@ class Judging:
     elsewhere: tuple[str, ...]
     choices: tuple[str, ...]
     held_out: bool = False
+
+    @property
+    def stored(self) -> dict[str, int]:
+        """The grades that the set has for the question."""
+        return {one.id: one.grade for one in self.known.relevant_docs} if self.known else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +131,11 @@ async def grade(request: Request, service: ServiceOf, caller: Evaluator) -> Resp
     del caller
     fields = await form_of(request)
     query, name = " ".join(fields.get("q", "").split()), fields.get("set", "").strip()
-    grades = {
-        check_doc_id(field.removeprefix(GRADE), "chunk"): _grade(value)
-        for field, value in fields.items()
-        if field.startswith(GRADE)
-    }
+    grades = _changed(fields)
     link = fields.get("address", "")
     judging = await judging_of(service, query, name)
-    stored = {one.id: one.grade for one in judging.known.relevant_docs} if judging.known else {}
     saved = ""
-    if any((stored | grades).values()):  # a question that nothing answers is in no test set
+    if any((judging.stored | grades).values()):  # a question that nothing answers is in no test set
         kind = fields.get("query_type", "")
         graded = await service.work(
             lambda: drafts.grade(
@@ -148,7 +152,7 @@ async def grade(request: Request, service: ServiceOf, caller: Evaluator) -> Resp
         return RedirectResponse(_own(link), 303)
     panes, responses = await _again(service, query, link)
     pending = {name: value for name, value in grades.items() if value is not None}
-    return page(
+    shown = page(
         request,
         "ui/standing.html",
         block="bars",
@@ -159,6 +163,9 @@ async def grade(request: Request, service: ServiceOf, caller: Evaluator) -> Resp
         link=_own(link),
         oob=True,
     )
+    if saved:
+        shown.headers[SAVED] = "yes"
+    return shown
 
 
 @router.post("/ui/fork")
@@ -189,6 +196,19 @@ async def _again(
 def _own(link: str) -> str:
     """An address of the playground, whatever a form says."""
     return f"/search?{urlsplit(link).query}"
+
+
+def _changed(fields: Mapping[str, str]) -> dict[str, int | None]:
+    """The grades that somebody changed on this page.
+
+    A form sends every grade, and beside it the one that was stored when the page was made: what
+    another page has changed since then is left alone.
+    """
+    return {
+        check_doc_id(field.removeprefix(GRADE), "chunk"): _grade(value)
+        for field, value in fields.items()
+        if field.startswith(GRADE) and fields.get(WAS + field.removeprefix(GRADE)) != value
+    }
 
 
 def _grade(text: str) -> int | None:

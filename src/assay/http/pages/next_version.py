@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from assay.app import first_set, refresh, testsets
 from assay.app.annotation import Desk, open_desk
-from assay.errors import AssayError, ConflictError, InputError
+from assay.errors import AgreementError, AssayError, ConflictError, InputError
 from assay.http.pages.annotate import refuse_annotator
 from assay.http.pages.held_out import MASK
 from assay.http.pages.page import Evaluator, ServiceOf, cli, form_of, page
@@ -43,13 +43,14 @@ async def preview(name: str, request: Request, service: ServiceOf, caller: Evalu
             "proposal": None,
             "finished": None,
             "problem": None,
+            "apart": False,
         }
         if desk.round.closed_at:
             return values
         try:
             return {**values, **_proposed(service, desk, count)}
         except AssayError as error:
-            return {**values, "problem": error}
+            return {**values, "problem": error, "apart": isinstance(error, AgreementError)}
 
     values = await service.work(work)
     about = values["round"]

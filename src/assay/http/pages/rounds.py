@@ -190,8 +190,9 @@ def _commands(source: str, chosen: Mapping[str, str]) -> list[Any]:
 def _usual(service: Service) -> dict[str, str]:
     """What the form has before anybody chose: the set that was run last."""
     recent = service.workspace.runs.runs(limit=1).runs if service.workspace.exists() else ()
+    source = "log" if service.settings.query_log == "text" else "typed"
     return {
-        "from": "log", "set": next((info.suite for info in recent), ""), "count": "20",
+        "from": source, "set": next((info.suite for info in recent), ""), "count": "20",
         "strategy": "random", "since": "", "seed": "13", "questions": "", "first": "",
         "second": "", "depth": "", "round_id": "", "name": "",
     }  # fmt: skip

@@ -26,21 +26,21 @@ from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import Pane, read_pane, read_panes
 from assay.http.service import Service
 from assay.model.conditions import Condition
-from assay.model.document import SpeakerRole
+from assay.model.document import DocumentRow, SpeakerRole
 from assay.model.testset import QueryType
 from assay.render.search import absence, headline, troubles, understood, weakness
 from assay.search.facets import OWN_FIELDS, Facet
 from assay.search.request import FusionMethod, Normalization, as_flags, as_parameters, changed
 from assay.search.response import SearchResponse
 from assay.search.searcher import Searcher
+from assay.search.why import Verdict
 
 router = new_router()
 
-EXAMPLES = (
-    "hyperkalemia adverse events table",
-    "who can join the trial if they have brain metastases",
-    "drip antibiotic for a serious kidney infection",
-)
+EXAMPLES = 3
+"""Titles that a page without a question offers to begin with."""
+MOST_MEANT = 12
+"""Documents that are offered where somebody typed words of a title instead of an id."""
 NO_DOCUMENTS = "Everything that is searched, answered and judged comes from documents."
 SIZES = (5, 10, 20, 50)
 NOT_ANSWERED = frozenset({"two", "set", "offset", "facets"})
@@ -82,8 +82,11 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         return shown
     params = request.query_params
     query, chosen_set = params.get("q", "").strip(), params.get("set", "").strip()[:100]
-    if not query and not await service.work(lambda: service.workspace.documents(limit=1).total):
-        return page(request, "ui/no_index.html", block="results", reason=NO_DOCUMENTS)
+    first: Sequence[DocumentRow] = ()
+    if not query:
+        first = (await service.work(lambda: service.workspace.documents(limit=EXAMPLES))).documents
+        if not first:
+            return page(request, "ui/no_index.html", block="results", reason=NO_DOCUMENTS)
     panes = read_panes(params, searcher.defaults, tuple(searcher.components))
     two = len(panes) > 1
     link_pairs = [
@@ -126,7 +129,7 @@ async def playground(request: Request, service: ServiceOf, caller: Reader) -> Re
         link=link,
         components=searcher.components,
         known=_known(searcher, await service.work(service.workspace.models)),
-        examples=EXAMPLES,
+        examples=[one.title for one in first if one.title],
         configurations=await service.work(lambda: list_configurations(layout)),
         part=is_htmx(request),
     )
@@ -153,12 +156,22 @@ async def why(request: Request, service: ServiceOf, caller: Reader) -> Response:
     pane = read_pane(request.query_params, searcher.defaults)
     options_of_caller(service.workspace.settings, pane.changes())
     found = await service.work(lambda: searcher.why(query, document[:200], pane.options))
+    meant: Sequence[DocumentRow] = ()
+    if found.verdict is Verdict.NOT_IN_INDEX:
+        documents = service.workspace.documents
+        meant = (
+            await service.work(lambda: documents(limit=MOST_MEANT, text=document[:200]))
+        ).documents
+    if len(meant) == 1:
+        only = meant[0].doc_id
+        found = await service.work(lambda: searcher.why(query, only, pane.options))
     ids = [
         found.document,
         *filter(None, [found.chunk_id]),
         *(one.chunk_id for one in found.overtaken_by),
     ]
     labels = await service.work(lambda: service.workspace.labels(ids))
+    asked = [("q", query), *pane.shared_pairs(), *pane.own_pairs()]
     return page(
         request,
         "ui/why.html",
@@ -167,7 +180,12 @@ async def why(request: Request, service: ServiceOf, caller: Reader) -> Response:
         lines=absence(found),
         labels=labels,
         query=query,
-        search=address("/search", [("q", query), *pane.shared_pairs(), *pane.own_pairs()]),
+        meant=[
+            (one.title or one.doc_id, address("/search", [*asked, ("document", one.doc_id)]))
+            for one in meant
+            if len(meant) > 1
+        ],
+        search=address("/search", asked),
     )
 
 

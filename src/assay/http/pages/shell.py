@@ -19,6 +19,7 @@ MENU = (
 )
 MORE = (
     ("/evaluate", "Evaluate a configuration"),
+    ("/schedule", "Schedule: evaluations by the clock"),
     ("/annotate/new", "New round of judging"),
     ("/ab", "A/B test: statistics of two runs"),
     ("/keys", "Keys, and what I may do"),

@@ -9,14 +9,26 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from assay.app import testsets
+from assay.errors import UsageError
 from assay.http.pages.held_out import MASK, note_look, reveals
 from assay.http.pages.listing import PAGE, listing, page_number
-from assay.http.pages.page import Reader, ServiceOf, address, cli, curl, form_of, page
+from assay.http.pages.page import (
+    Evaluator,
+    Reader,
+    ServiceOf,
+    address,
+    cli,
+    curl,
+    form_of,
+    is_htmx,
+    page,
+)
 from assay.http.pages.page import router as new_router
 from assay.http.service import Service
 from assay.model.document import Label
@@ -114,6 +126,7 @@ async def diff_page(
         labels=await service.work(
             lambda: _labels(service, [one.id for one in found.changes.judgments[:MOST_SHOWN]])
         ),
+        texts=_texts(found.before, found.after),
         most=MOST_SHOWN,
         commands=[cli("testset", "diff", name, other)],
     )
@@ -121,10 +134,11 @@ async def diff_page(
 
 @router.post("/ui/validate")
 async def validate(request: Request, service: ServiceOf, caller: Reader) -> Response:
-    """Check a pasted test set; every problem is shown with its line."""
+    """Check a test set without storing it; every problem is shown with its line."""
     del caller
-    text = (await form_of(request)).get("text", "")
-    reading = await service.work(lambda: testsets.read_upload(text.encode()))
+    fields = await form_of(request)
+    text, name = fields.get("text", ""), fields.get("name", "").strip() or None
+    reading = await service.work(lambda: testsets.read_upload(text.encode(), name=name))
     return page(
         request,
         "ui/validated.html",
@@ -132,6 +146,26 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> Resp
         reading=reading,
         most=MOST_PROBLEMS,
     )
+
+
+@router.post("/ui/testsets")
+async def store(request: Request, service: ServiceOf, caller: Evaluator) -> Response:
+    """Store a test set, and show it."""
+    del caller
+    fields = await form_of(request)
+    text, name = fields.get("text", ""), fields.get("name", "").strip() or None
+    layout = service.workspace.layout
+
+    def work() -> testsets.StoredSet:
+        if name is None and testsets.read_upload(text.encode()).form in testsets.NAMELESS:
+            raise UsageError("a table of questions has no name", hint="fill in its name")
+        return testsets.upload(layout, text.encode(), name=name)
+
+    stored = await service.work(work)
+    place = f"/testsets/{quote(stored.name)}"
+    if is_htmx(request):
+        return Response(status_code=204, headers={"hx-redirect": place})
+    return RedirectResponse(place, 303)
 
 
 def _values(service: Service, name: str, chosen: dict[str, str], number: int) -> dict[str, Any]:
@@ -176,6 +210,13 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         "others": [other for other in testsets.names(layout) if other != name],
         "looks": testsets.looks(service.workspace, found).uses,
     }
+
+
+def _texts(before: TestSet, after: TestSet) -> dict[str, str]:
+    """The questions of two sets by id, without those that either holds out."""
+    held = before.held_out_ids | after.held_out_ids
+    queries = (*before.queries, *after.queries)
+    return {one.query_id: one.query_text for one in queries if one.query_id not in held}
 
 
 def _labels(service: Service, ids: Sequence[str]) -> dict[str, Label]:

@@ -6,6 +6,11 @@ for (const one of $$("details[data-fold]")) {
   if (matchMedia("(max-width: 52rem)").matches) one.open = false;
 }
 
+// A question that was sent leaves its field: keys belong to the results, and a phone hides its keyboard
+document.addEventListener("submit", (event) => {
+  if (event.target.id === "ask") $("input[name=q]", event.target).blur();
+});
+
 // The pill that is chosen takes its grade back; the same result in the other pane follows
 document.addEventListener("click", (event) => {
   const label = event.target.closest("fieldset.grades label");
@@ -21,6 +26,16 @@ document.addEventListener("change", (event) => {
   if (!event.target.matches("fieldset.grades input")) return;
   for (const one of $$("fieldset.grades input")) {
     if (one.name === event.target.name && one.value === event.target.value) one.checked = true;
+  }
+});
+
+// What was stored is what the next grade is compared with: other tabs may grade, too
+document.addEventListener("htmx:afterRequest", (event) => {
+  const { xhr, requestConfig } = event.detail;
+  if (!xhr?.getResponseHeader("x-grades-saved")) return;
+  for (const one of $$("form.graded [name^='was:']")) {
+    const sent = requestConfig.parameters[one.name.replace("was:", "grade:")];
+    if (sent !== undefined) one.value = sent;
   }
 });
 

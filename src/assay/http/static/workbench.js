@@ -47,7 +47,7 @@ async function sendKept(form, submitter) {
   form.setAttribute("aria-busy", "true");
   let answer;
   try {
-    answer = await fetch(form.action, { method: "POST", body, headers: { "HX-Request": "true" } });
+    answer = await fetch(submitter?.getAttribute("formaction") || form.action, { method: "POST", body, headers: { "HX-Request": "true" } });
   } catch {
     say("The service did not answer. Nothing was changed; try again.", 10000);
     form.removeAttribute("aria-busy");
@@ -110,28 +110,40 @@ function countTicked() {
 document.addEventListener("change", (event) => { if (event.target.matches("[data-pick]")) countTicked(); });
 window.addEventListener("pageshow", countTicked);
 
-// Files go up one after the other; the last one leads to its job
-function sendFile(address, file, line) {
+// Files go up one after the other, and wait while the service is busy; the last one leads to its job
+const BUSY = [429, 503], LONGEST_WAIT_S = 600;
+const pause = (seconds) => new Promise((resolve) => { setTimeout(resolve, 1000 * seconds); });
+
+function sendFile(address, file, bar) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open("POST", `${address}?name=${encodeURIComponent(file.name)}`);
     request.setRequestHeader("Prefer", "respond-async");
     request.setRequestHeader("Content-Type", "application/octet-stream");
-    const bar = $("progress", line);
     request.upload.onprogress = (event) => { bar.max = event.total; bar.value = event.loaded; };
-    request.onloadend = () => {
-      let answer = {};
-      try { answer = JSON.parse(request.responseText); } catch { /* no answer at all */ }
-      bar.remove();
-      const done = request.status === 200 || request.status === 202;
-      const said = document.createElement("span");
-      said.className = done ? "good" : "bad";
-      said.textContent = done ? "received" : answer.detail || "the service did not answer";
-      line.append(said);
-      resolve(done ? answer.job_id || (request.getResponseHeader("location") || "").split("/").pop() : "");
-    };
+    request.onloadend = () => resolve(request);
     request.send(file);
   });
+}
+async function sendPatiently(address, file, line) {
+  const bar = $("progress", line), said = document.createElement("span");
+  line.append(said);
+  let request = await sendFile(address, file, bar);
+  for (let waited = 0; BUSY.includes(request.status) && waited < LONGEST_WAIT_S;) {
+    const seconds = Math.min(30, Math.max(1, Number(request.getResponseHeader("retry-after")) || 2));
+    said.className = "soft";
+    said.textContent = "waits for the files before it";
+    await pause(seconds);
+    waited += seconds;
+    request = await sendFile(address, file, bar);
+  }
+  let answer = {};
+  try { answer = JSON.parse(request.responseText); } catch { /* no answer at all */ }
+  bar.remove();
+  const done = request.status === 200 || request.status === 202;
+  said.className = done ? "good" : "bad";
+  said.textContent = done ? "received" : [answer.detail || "the service did not answer", answer.hint].filter(Boolean).join("; ");
+  return done ? answer.job_id || (request.getResponseHeader("location") || "").split("/").pop() : "";
 }
 async function sendFiles(form, files) {
   const list = $(".upload-list", form);
@@ -142,7 +154,7 @@ async function sendFiles(form, files) {
     name.textContent = file.name;
     line.append(name, document.createElement("progress"));
     list.append(line);
-    const job = await sendFile(form.dataset.upload, file, line);
+    const job = await sendPatiently(form.dataset.upload, file, line);
     if (job) last = job; else failed = true;
   }
   if (last && !failed) location.assign(files.length > 1 ? "/jobs" : `/jobs/${last}`);
@@ -160,6 +172,16 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     if (kind === "drop") sendFiles(zone.closest("[data-upload]"), [...event.dataTransfer.files]);
   });
 }
+
+// A file that is chosen is read into a field, where it can be looked at before it is sent
+document.addEventListener("change", async (event) => {
+  const field = event.target.dataset?.into && document.getElementById(event.target.dataset.into);
+  if (!field || !event.target.files.length) return;
+  const file = event.target.files[0];
+  field.value = await file.text();
+  const name = $("input[name=name]", field.form);
+  if (name && !name.value && !/\.(ya?ml|json)$/i.test(file.name)) name.value = file.name.replace(/\.[^.]*$/, "").replace(/[^A-Za-z0-9._-]+/g, "_");
+});
 
 // A menu opens beside its button
 document.addEventListener("toggle", (event) => {

@@ -1,6 +1,6 @@
 """What does a query ask for, and which candidates does that boost?"""
 
-from assay.search.boost.apply import EVERYTHING, Boosted, apply_boosts
+from assay.search.boost.apply import EVERYTHING, Boosted, Reordered, apply_boosts
 from assay.search.boost.detect import Detected, check_intent, detect, intent_names
 from assay.search.boost.lexicon import Lexicon, default_lexicon, load_lexicon
 
@@ -9,6 +9,7 @@ __all__ = [
     "Boosted",
     "Detected",
     "Lexicon",
+    "Reordered",
     "apply_boosts",
     "check_intent",
     "default_lexicon",

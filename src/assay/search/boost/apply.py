@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple, Protocol, TypeAlias, overload
+from typing import NamedTuple, Protocol, TypeAlias
 
 from assay.model.names import words
 from assay.model.sections import section_of
 from assay.search.boost.detect import Detected
 from assay.search.boost.lexicon import Lexicon
 from assay.search.fusion.fused import Fused, FusedPool
+from assay.search.lazy import Lazy
 from assay.search.response import INTENT_RULE, TABLE_RULE, Boost
 from assay.search.subject import By, Scope
 
@@ -89,7 +90,7 @@ _SMALLER = "not applied, since a larger factor is"
 _NO_LIFT = _Lift((), 1.0)
 
 
-class Order(Sequence[Boosted]):
+class Order(Lazy[Boosted]):
     """Candidates in the order of their boosted scores, created on access."""
 
     def __init__(
@@ -107,16 +108,24 @@ class Order(Sequence[Boosted]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, at: int) -> Boosted: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Boosted]: ...
-    def __getitem__(self, at: int | slice) -> Boosted | list[Boosted]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        place = self._places[at]
+    def _made(self, place: int) -> Boosted:
+        place = self._places[place]
         boosts = _account(self._lifts.get(place, _NO_LIFT))
         return Boosted(self._candidates[place], self._scores[place], place + 1, boosts)
+
+
+class Reordered(Lazy[Boosted]):
+    """A pool whose first candidates were put into another order; the others are as they were."""
+
+    def __init__(self, first: Sequence[Boosted], pool: Sequence[Boosted]) -> None:
+        self._first = first
+        self._pool = pool
+
+    def __len__(self) -> int:
+        return len(self._pool)
+
+    def _made(self, place: int) -> Boosted:
+        return self._first[place] if place < len(self._first) else self._pool[place]
 
 
 def apply_boosts(

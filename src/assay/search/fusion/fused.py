@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar, overload
+from typing import NamedTuple, TypeVar
+
+from assay.search.lazy import Lazy
 
 Value = TypeVar("Value")
 
@@ -67,7 +69,7 @@ class Fused(NamedTuple):
         }
 
 
-class FusedPool(Sequence[Fused]):
+class FusedPool(Lazy[Fused]):
     """Candidates in the order of their fused scores, created on access.
 
     There are hundreds for each query, of which few are ever shown.
@@ -98,13 +100,7 @@ class FusedPool(Sequence[Fused]):
     def __len__(self) -> int:
         return len(self.keys)
 
-    @overload
-    def __getitem__(self, at: int) -> Fused: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Fused]: ...
-    def __getitem__(self, at: int | slice) -> Fused | list[Fused]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        key = self.keys[at]
+    def _made(self, place: int) -> Fused:
+        key = self.keys[place]
         places = tuple([column.ranks.get(key, 0) for column in self._columns])
         return Fused(key, self._chunk_ids[key], self._scores[key], self._columns, places)

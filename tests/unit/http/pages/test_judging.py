@@ -149,3 +149,18 @@ def test_readers_see_grades_and_give_none(
         for path in ("/documents", "/documents/d1", "/documents/d1/uses", "/answer?q=headache"):
             assert client.get(path, headers=reader).status_code == 200
             assert client.get(path).status_code == 401
+
+
+def test_a_page_that_is_out_of_date_takes_no_grade_back(pages: TestClient) -> None:
+    def send(**grades: str) -> None:
+        fields = {"q": "fever", "set": "tabs", "address": "/search?q=fever"}
+        fields |= {name.replace("_d", ":d") + ":chunk_0": value for name, value in grades.items()}
+        assert pages.post("/ui/grade", content=urlencode(fields), headers=FORM).is_success
+
+    send(grade_d1="3", was_d1="", grade_d2="", was_d2="")
+    send(grade_d1="", was_d1="", grade_d2="1", was_d2="")  # it was made before the first grade
+    kept = pages.get("/v1/testsets/tabs").json()["queries"][0]["relevant_docs"]
+    assert {one["id"]: one["grade"] for one in kept} == {"d1:chunk_0": 3, "d2:chunk_0": 1}
+    send(grade_d1="", was_d1="3", grade_d2="1", was_d2="1")
+    kept = pages.get("/v1/testsets/tabs").json()["queries"][0]["relevant_docs"]
+    assert [one["id"] for one in kept] == ["d2:chunk_0"]

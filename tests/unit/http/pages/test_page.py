@@ -217,13 +217,19 @@ def test_two_ticked_runs_are_compared_without_a_script(reading: TestClient) -> N
     assert "disabled" not in reading.get("/runs").text
 
 
+def _chosen_run(pages: TestClient, path: str, field: str) -> str:
+    """The run that a page suggests."""
+    choice = pages.get(path).text.partition(f'<select name="{field}" required>')[2]
+    found = re.search(r'<option value="([^"]*)" selected>', choice.partition("</select>")[0])
+    return found[1] if found else ""
+
+
 def test_the_gate_suggests_runs_that_exist(pages: TestClient) -> None:
     assert '/gate?current=run_a"' in pages.get("/runs/run_a").text
-    asked = pages.get("/gate?current=run_a").text
-    assert 'name="baseline" list="recent" required value="baseline"' in asked
+    assert _chosen_run(pages, "/gate?current=run_a", "baseline") == "run_b"
     pages.delete("/v1/tags/baseline")
     for path in ("/gate", "/gate?current=run_b"):
-        assert 'name="baseline" list="recent" required value="run_a"' in pages.get(path).text
+        assert _chosen_run(pages, path, "baseline") == "run_a"
     missing = pages.get("/gate?baseline=baseline&current=run_a")
     assert missing.status_code == 404
     assert "assay eval tag RUN baseline" in missing.text
@@ -246,11 +252,10 @@ def test_the_gate_suggests_only_what_can_be_held_against(
     runs.begin(begun, run.test_set)
 
     def suggested(current: str) -> str:
-        shown = pages.get(f"/gate?current={current}").text
-        return shown.partition('name="baseline" list="recent" required value="')[2].split('"')[0]
+        return _chosen_run(pages, f"/gate?current={current}", "baseline")
 
     assert suggested("elsewhere") == suggested("latest") == ""  # the tag is on another set's run
-    assert suggested("run_a") == "baseline"
+    assert suggested("run_a") == "run_b"  # the baseline
     assert suggested("run_b") == "run_a"  # it is the baseline itself
     assert suggested("nowhere") == ""
     runs.untag("baseline")
@@ -277,3 +282,15 @@ def test_a_joined_test_set_is_pooled_by_its_parts(pages: TestClient) -> None:
 def test_a_page_without_data_is_light(reading: TestClient) -> None:
     assets = ("/search", "/ui/style.css", "/static/ui.js", "/static/vendor/htmx.min.js")
     assert sum(len(reading.get(path).content) for path in assets) < 300_000
+
+
+def test_why_takes_words_of_a_title(reading: TestClient) -> None:
+    one = reading.get("/search/why?q=headache&document=statins").text
+    assert "not in the index" not in one
+    assert "Statins" in one
+    several = reading.get("/search/why?q=headache&document=a").text
+    assert "Which one is meant?" in several
+    assert "document=d3" in several
+    none = reading.get("/search/why?q=headache&document=zebra+stripes").text
+    assert "no document has these words in its title" in none
+    assert "assay corpus" not in none

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from urllib.parse import urlencode
 
 import pytest
@@ -88,3 +89,23 @@ def test_strata_far_from_their_target_are_marked(pages: TestClient) -> None:
     body = urlencode({**fields, "grade:d1:chunk_0": "3"})
     pages.post("/ui/grade", content=body, headers=FORM)
     assert ">too many<" in pages.get("/testsets/lopsided").text
+
+
+def test_a_test_set_is_stored_from_the_page(pages: TestClient) -> None:
+    text = json.dumps({**TEST_SET, "name": "mine"})
+    shown = pages.post("/ui/testsets", content=urlencode({"text": text}), headers=FORM)
+    assert shown.status_code == 200
+    assert "<h1>mine</h1>" in shown.text
+    table = "query,doc_id,grade\nheadache,d1:chunk_0,3\n"
+    for fields, status in (({}, 400), ({"name": "table"}, 204)):
+        answer = pages.post(
+            "/ui/testsets",
+            content=urlencode({"text": table, **fields}),
+            headers=FORM | {"hx-request": "true"},
+        )
+        assert answer.status_code == status, answer.text
+    assert answer.headers["hx-redirect"] == "/testsets/table"
+    other = urlencode({"text": table.replace("3", "2"), "name": "table"})
+    again = pages.post("/ui/testsets", content=other, headers=FORM)
+    assert again.status_code == 409
+    assert "another test set table" in again.text
