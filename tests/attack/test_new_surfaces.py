@@ -87,6 +87,8 @@ def test_a_file_that_was_sent_is_named_and_not_where_it_is_kept(
     assert home not in team.ask("read", "GET", "/v1/jobs").text
     kept = {path.name for path in Path(home).rglob("*")}
     assert not any("evil" in one for one in kept)
+    left = [path for path in team.service.workspace.layout.uploads.rglob("*") if path.is_file()]
+    assert left == [], "a file that was read or cannot be read does not stay"
 
 
 def test_a_sheet_of_claims_runs_no_formula() -> None:

@@ -174,6 +174,7 @@ class Vocabulary:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._single: frozenset[str]
         if isinstance(text, Lines):
             self._single = frozenset().union(*(vocabulary(part)._single for part in text.parts))
         else:
@@ -308,8 +309,8 @@ def _cut(raw: str) -> Cut:
     if raw.isascii() and raw.isalpha() and len(raw) <= MAX_WORD:  # as most words are
         word = raw.lower()
         term = "" if word in STOP_WORDS else stem(american(word))
-        forms = tuple(_forms((word,))) if word.endswith(_GREEK_ENDS) else ()
-        return Cut((term,) if term else (), forms, (Part(0, len(raw), term),))
+        whole = tuple(_forms((word,))) if word.endswith(_GREEK_ENDS) else ()
+        return Cut((term,) if term else (), whole, (Part(0, len(raw), term),))
     shown = raw if raw.isascii() else _EXPONENT.sub(lambda match: "\u2060" * len(match[0]), raw)
     plain = _MICRO.sub("u", folded(shown).translate(_SEPARATORS))
     moved = len(plain) != len(raw)  # a ligature: where a part stood is not known any more

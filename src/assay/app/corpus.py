@@ -130,19 +130,29 @@ def keep_upload(layout: Layout, name: str, data: bytes) -> str:
 def ingest_upload(
     workspace: Workspace, kept: str, *, progress: Progress = silent
 ) -> DocumentsWritten:
-    """Read a file that ``keep_upload`` kept, in any format that ``ingest`` reads, and remove it."""
+    """Read a file that ``keep_upload`` kept, in any format that ``ingest`` reads, and remove it.
+
+    One that cannot be read is removed as well. Any other error leaves it there, for another try.
+    """
     path = workspace.layout.uploads / kept
     with _naming(path) as told:
-        written = ingest(workspace, path, keep_going=True, progress=progress)
-    written = replace(
+        try:
+            written = ingest(workspace, path, keep_going=True, progress=progress)
+        except InputError:
+            _remove_upload(path)
+            raise
+    _remove_upload(path)
+    return replace(
         written,
         problems=tuple(map(told, written.problems)),
         left_out=tuple(map(told, written.left_out)),
     )
+
+
+def _remove_upload(path: Path) -> None:
     path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         path.parent.rmdir()
-    return written
 
 
 @contextlib.contextmanager

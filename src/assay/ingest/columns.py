@@ -255,9 +255,9 @@ def _given(row: Row, name: str, location: FileLocation) -> str:
 
 
 def _filled(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    for name in names:
-        if row.get(name) not in (None, ""):
-            return name
+    for ours in names:
+        if row.get(ours) not in (None, ""):
+            return ours
     filled = {name: value for name, value in row.items() if value not in (None, "")}
     return "".join(_named(filled, names))
 
@@ -307,8 +307,9 @@ def _joined(row: Row, names: tuple[str, ...], location: FileLocation) -> str:
 
 def _as_lines(row: Row, name: str) -> Row:
     value = row.get(name)
-    lines = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    return {name: "\n".join(value)} if lines else row
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return {name: "\n".join(value)}
+    return row
 
 
 def _fields(row: Row) -> str:

@@ -2,8 +2,8 @@
 
 A folder whose files all have one format is one part; files of that format with unusual names and
 collections (BEIR) are parts of their own, and so is every folder and file in a folder of mixed
-formats. Files that describe the others (a README or a licence next to them) and files in no known
-format are left out with a note.
+formats. Files that describe the others (a README or a licence next to them), the PDF of an article
+whose XML is beside it, and files in no known format are left out with a note.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from assay.errors import FormatError, InputError
 from assay.ingest import beir, text
 from assay.ingest.detect import SAVE_AS, detect, format_of
-from assay.ingest.folders import suffix, walk
+from assay.ingest.folders import stem, suffix, walk
 from assay.ingest.readers import READERS, Reader, reader_named
 from assay.ingest.watch import Watch
 
@@ -84,15 +84,17 @@ def _of_folder(
             left_out.append(inner[0])
         else:
             found.append(CorpusPart(kind, inner[0]))
+    if len({part.format for part in found}) > 1:
+        here = [part for part in found if part.path.parent == folder and part.path.is_file()]
+        for beside, why in (
+            ([one for one in here if _is_about(one)], "text about the other files"),
+            ([one for one in here if _is_print_of(one, here)], "the article is read from its XML"),
+        ):
+            paths = [part.path for part in beside]
+            _tell(folder, paths, f"{why} (use assay ingest FILE)", watch)
+            left_out += paths
+            found = [part for part in found if part not in beside]
     kinds = {part.format for part in found}
-    if len(kinds) > 1:
-        beside = [part for part in found if part.format == "text" and part.path.parent == folder]
-        beside = [part for part in beside if part.path.is_file() and ABOUT.match(part.path.name)]
-        why = "text about the other files (use assay ingest FILE)"
-        _tell(folder, [part.path for part in beside], why, watch)
-        left_out += [part.path for part in beside]
-        found = [part for part in found if part not in beside]
-        kinds = {part.format for part in found}
     if len(kinds) == 1:
         found, unknown = _as_one(folder, found, unknown, left_out)
     broken = [file for file in unknown if watch.keep_going and suffix(file) in CORPUS]
@@ -101,6 +103,16 @@ def _of_folder(
             raise FormatError("not a known corpus format", source=str(file))
     _tell(folder, [file for file in unknown if file not in broken], UNKNOWN, watch)
     return found, left_out + unknown
+
+
+def _is_about(part: CorpusPart) -> bool:
+    return part.format == "text" and ABOUT.match(part.path.name) is not None
+
+
+def _is_print_of(part: CorpusPart, others: Sequence[CorpusPart]) -> bool:
+    """Is it the PDF of an article beside it, as in packages of PubMed Central?"""
+    articles = {stem(one.path) for one in others if one.format == "jats"}
+    return part.format == "pdf" and stem(part.path) in articles
 
 
 def _format(file: Path, watch: Watch) -> str | None:

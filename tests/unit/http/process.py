@@ -31,7 +31,7 @@ class ServiceProcess:
     """``assay serve`` on a free port, or on a socket that is handed to it as systemd does."""
 
     def __init__(
-        self, home: Path, *, listener: socket.socket | None = None, **settings: str
+        self, home: Path, listener: socket.socket | None = None, /, **settings: str
     ) -> None:
         source = str(Path(assay.__file__).parents[1])  # this very code, whatever is installed
         environ = {**os.environ, "PYTHONPATH": source, **SETTINGS, **settings}

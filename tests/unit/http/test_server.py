@@ -124,7 +124,7 @@ def test_a_crash_loses_no_job(home: Path) -> None:
 
 def test_requests_wait_while_a_service_restarts_on_a_socket_that_stays(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        with ServiceProcess(home, listener=listener) as old:
+        with ServiceProcess(home, listener) as old:
             assert old.port == listener.getsockname()[1]
             assert old.client.get("/healthz").status_code == 200
         with ThreadPoolExecutor(4) as pool:
@@ -132,13 +132,13 @@ def test_requests_wait_while_a_service_restarts_on_a_socket_that_stays(home: Pat
             asked = [
                 pool.submit(httpx.get, url, params={"q": "headache"}, timeout=60) for _ in range(4)
             ]
-            with ServiceProcess(home, listener=listener):
+            with ServiceProcess(home, listener):
                 assert [one.result().status_code for one in asked] == [200] * 4
 
 
 def test_a_socket_that_strangers_reach_is_refused_without_keys(tmp_path: Path) -> None:
     with socket.create_server(("0.0.0.0", 0)) as listener, pytest.raises(AssertionError) as refused:
-        ServiceProcess(tmp_path, listener=listener)
+        ServiceProcess(tmp_path, listener)
     assert "no API key" in str(refused.value)
 
 

@@ -436,3 +436,26 @@ def test_large_segments_of_an_older_version_are_packed_by_the_next_update(
     assert everything(tmp_path) == before
     assert check.problems(tmp_path, len(ROWS), memory) == []
     assert update(tmp_path, memory, ENCODERS) == packed
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="no smaps here")
+def test_processes_share_the_memory_of_an_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a search reads is mapped, and no page of it is copied into this process."""
+    monkeypatch.setattr(writer, "MERGED_ROWS", 0)  # every segment is a large one
+    built(tmp_path, ROWS)
+    generation = opened(tmp_path)
+    for part in (generation.bm25(), generation.splade(SPARSE), generation.dense(DENSE)):
+        assert part.search("in report of the", 99)
+    mapped, copied, name = set(), [], ""
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            name = rest[-1] if line.endswith(".npy") and str(tmp_path) in line else ""
+        elif name:
+            mapped.add(Path(name).name.removesuffix(".npy"))
+            if first == "Private_Dirty:" and rest[0] != "0":
+                copied.append(name)
+    assert not copied
+    assert {"dense_high", "impacts-0.pairs", "words-0.rows", "words-0.codes", "keys"} <= mapped

@@ -16,6 +16,7 @@ from assay.ingest.detect import detect, format_of
 from assay.ingest.text import markup_of
 from assay.ingest.watch import Progress
 from assay.settings import configure
+from tests.unit.ingest.samples import ARTICLE
 
 XML = '<?xml version="1.0"?>\n<records><record>aspirin</record></records>'
 
@@ -115,6 +116,15 @@ def test_every_file_that_is_not_read_is_in_the_answer(
     left_out = {f"f{number}.png" for number in range(9)} | {"c.bin", "d.xml", "empty.jsonl"}
     assert {Path(name).name for name in json.loads(shown.out)["left_out"]} == left_out
     assert "9 .png" in shown.err
+
+
+def test_the_pdf_beside_the_xml_of_an_article_is_left_out(tmp_path: Path) -> None:
+    """As packages of PubMed Central have both: nobody wants to find an article twice."""
+    (tmp_path / "itch.nxml").write_text(ARTICLE)
+    (tmp_path / "itch.pdf").write_bytes(b"%PDF-1.4 never opened")
+    found, notes = names(tmp_path)
+    assert len(found) == 1
+    assert "left out, the article is read from its XML (use assay ingest FILE): itch.pdf" in notes
 
 
 MARKUP = {

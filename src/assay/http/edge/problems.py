@@ -116,7 +116,8 @@ def of_http(error: HTTPException) -> Problem:
         return error.problem
     known = {404: "not_found", 405: "method_not_allowed", 400: "bad_request"}
     code = known.get(error.status_code, "refused")
-    return Problem(error.status_code, code, str(error.detail), headers=error.headers or {})
+    detail = "there is nothing at this address" if code == "not_found" else str(error.detail)
+    return Problem(error.status_code, code, detail, headers=error.headers or {})
 
 
 def of_validation(errors: Sequence[Any]) -> Problem:

@@ -72,7 +72,7 @@ def test_the_first_page_is_search(reading: TestClient) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "said"),
     [
-        ("/nothing", 404, "Not found"),
+        ("/nothing", 404, "There is nothing at this address"),
         ("/compare?a=run_a&b=nothing-like-it", 404, "no run"),
         ("/search?q=x&k=0", 400, "whole number"),
         pytest.param("/search?q=x&k=00000000" + "1" * 5_000, 400, "whole number", id="many digits"),
@@ -289,7 +289,7 @@ def test_why_takes_words_of_a_title(reading: TestClient) -> None:
     assert "not in the index" not in one
     assert "Statins" in one
     several = reading.get("/search/why?q=headache&document=a").text
-    assert "Which one is meant?" in several
+    assert "Which document is meant by" in several
     assert "document=d3" in several
     none = reading.get("/search/why?q=headache&document=zebra+stripes").text
     assert "no document has these words in its title" in none
