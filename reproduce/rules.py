@@ -83,6 +83,7 @@ RULES: Mapping[str, tuple[tuple[str, Any], ...]] = {
     "boost: a place each": (("assay.search.boost.apply._place_sections", _always(None)),),
     "boost: subject first": (("assay.search.boost.apply._place_subject", _always(None)),),
     "boost: main section": (("assay.search.boost.apply._main", _always(frozenset())),),
+    "boost: of its own": (("assay.search.boost.apply.OF_ITS_OWN", frozenset()),),
     "boost: topics": (("assay.search.boost.apply._TOPICS", frozenset()),),
     "boost: gentle": (("assay.search.boost.apply.GENTLE", 0.0),),
     "boost: compounds": (("assay.search.boost.compound.Joints._begins_compound", NO),),

@@ -71,7 +71,7 @@ _DOSE = (
     r"|many (?:mg|milligrams|mcg|micrograms|m?iu|units|tablets|capsules|pills))\b"
 )
 _NO_DOSE = (
-    r"\b(?:miss\w*|forg[eo]t\w*|skip\w*|overdos\w*|radi(?:ation|otherapy)|gy|forms?|response|reduced?|cost"
+    r"\b(?:miss\w*|forg[eo]t\w*|skip\w*|overdos\w*|radi(?:ation|otherapy)|gy|forms?|limiting|response|reduced?|cost"
     r"|more|compar\w*|adverse|side effects?|interact\w*|percent\w*|days?)\b"
 )
 _ASKS_HOW_MUCH = (

@@ -110,6 +110,8 @@ _SAID = (
 _ONE_SPEAKER = re.compile(
     r"\b(?:the|this|that|my|his|her) (?:clinician|doctor|nurse|patient|physician)\b", re.IGNORECASE
 )
+_HAPPENED = re.compile(rf"\b(?:did|had|has|was)\b.*{_ONE_SPEAKER.pattern}", re.IGNORECASE)
+_TURN = "turn"
 _WHO_SAID = {
     SpeakerRole.PATIENT: re.compile(rf"\bpatients?\s+{_SAID}", re.IGNORECASE),
     SpeakerRole.CLINICIAN: re.compile(
@@ -157,9 +159,9 @@ class Evidence:
 def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     """Which passages may answer a question, and which of its names none of them is about."""
     own = _by_speaker(question, passages)
-    in_language = _in_language(question, own)
-    found = _gather(question, in_language)
-    return _gather(question, own) if found.reason and len(in_language) < len(own) else found
+    preferred = _in_language(question, _in_conversation(question, own))
+    found = _gather(question, preferred)
+    return _gather(question, own) if found.reason and len(preferred) < len(own) else found
 
 
 def _gather(question: str, passages: Sequence[Passage]) -> Evidence:
@@ -265,6 +267,16 @@ def _by_speaker(question: str, passages: Sequence[Passage]) -> Sequence[Passage]
         return own
     allowed = {*roles, SpeakerRole.UNKNOWN}
     return [one for one in passages if one.chunk.speaker_role in allowed]
+
+
+def _in_conversation(question: str, passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Those from conversations, where it is asked what happened to the patient and there are any.
+
+    An article on chest pain does not say whether the patient had it.
+    """
+    if not _HAPPENED.search(question):
+        return passages
+    return [one for one in passages if one.chunk.section_label == _TURN] or passages
 
 
 def _in_language(question: str, passages: Sequence[Passage]) -> Sequence[Passage]:

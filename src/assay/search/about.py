@@ -21,6 +21,7 @@ from assay.analysis.asked import Kind, Name, names_asked
 from assay.analysis.conditions import conditions_in, stems
 from assay.analysis.drugs import is_drug
 from assay.analysis.names import is_name
+from assay.evidence.attributes import AMOUNT
 from assay.evidence.terms import Term, is_class_of_drugs, is_sort, units
 from assay.evidence.together import is_in_passing
 from assay.model.document import ChunkLabels
@@ -34,7 +35,7 @@ RULE = "another_subject"
 LOOKED_AT = 30  # candidates that are read
 NEAR_THE_TOP = 10  # places in which a passage that has a drug counts like one that is about it
 HEADING = 60  # characters
-BRIEF = 9  # words of a query; a longer one describes diseases, which texts call otherwise
+BRIEF = 9  # words of a query beside amounts; a longer one describes much, and not all need be there
 
 
 Named: TypeAlias = Name | Term
@@ -52,7 +53,7 @@ def lower_others(
 
     ``detected`` says that a section is asked for.
     """
-    groups = _groups(query)
+    groups = _groups(query) if len(AMOUNT.sub(" ", query).split()) <= BRIEF else ()
     if not groups:
         return pool
     best = [*pool[:LOOKED_AT]]
@@ -85,7 +86,7 @@ def lower_others(
 def _groups(query: str) -> list[list[Named]]:
     """The drugs of a query, its people and its diseases."""
     names = names_asked(query)
-    named = units(query) if len(query.split()) <= BRIEF else ()
+    named = units(query)
     groups: list[list[Named]] = [
         [name for name in names if _is_drug_name(name)],
         [name for name in names if name.kind is Kind.PEOPLE],

@@ -249,6 +249,11 @@ class Scope:
         """Whether it is named by a document or a drug, or is one term: more may be just words."""
         return self.by is By.NAMES or self.is_drug or len(self.weights) == 1
 
+    @property
+    def is_mentioned(self) -> bool:
+        """Whether it is a drug that no document is named with."""
+        return self.by is By.TEXT and self.is_drug
+
     def about(self, places: Iterable[int]) -> dict[int, bool]:
         """Whether the candidates at these places of the pool are about the subject."""
         found = dict.fromkeys(places, self.pool is None and self.by is not By.TITLE)

@@ -812,3 +812,12 @@ def test_a_condition_by_another_name_is_what_was_asked_for() -> None:
     review = passage(text, "review", "Diastolic heart failure")
     said = ExtractiveAnswerer(DENSE).answer("Did spironolactone help in HFpEF?", [review])
     assert said.text.startswith("In heart failure with preserved")
+
+
+def test_what_happened_to_the_patient_is_told_in_the_conversation() -> None:
+    article = passage("Patients with chest pain have a scan.", "pmc", "Chest pain")
+    turn = Chunk("v:chunk_1", "v", "I have never had chest pain.", "Visit", section_label="turn")
+    said = ExtractiveAnswerer(gate=0.0).answer(
+        "Did the patient have chest pain?", [article, Passage(turn, 1.0, {"dense": 0.8})]
+    )
+    assert said.citations == ("v:chunk_1",)

@@ -107,3 +107,9 @@ def test_other_questions_ask_for_no_such_fact(question: str) -> None:
 )
 def test_a_dose_that_is_only_mentioned_is_not_asked_for(question: str) -> None:
     assert DOSE not in attributes_asked(question)
+
+
+def test_which_dose_asks_for_a_dose_and_dose_limiting_toxicities_for_none() -> None:
+    names = [one.name for one in attributes_asked("Which radiotherapy dose did the trial give?")]
+    assert names == ["a dose of radiation"]
+    assert not attributes_asked("Which doses were given without dose-limiting toxicities?")

@@ -57,7 +57,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         ("first treatment of HIV with a boosted protease inhibitor", "h", "s"),
         ("iron drops for anaemic toddlers", "t", "i"),
         ("AZD9496 healthy volunteers age", "NCT01", "pk"),
-        ("lignocaine plaster for pain after breast surgery, pain after any surgery", "l", "b"),
+        ("lignocaine 700 mg plaster after breast surgery, pain after surgery", "l", "b"),
     ],
 )
 def test_what_is_called_by_the_name_comes_first(

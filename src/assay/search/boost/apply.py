@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
+from assay.evidence.floor import OF_ITS_OWN
 from assay.model.names import words
 from assay.model.sections import section_of
 from assay.search.boost.detect import Detected
@@ -159,7 +160,12 @@ def apply_boosts(
     of_label = len(sections) == 1 and sections[0].intent in OF_LABELS
     if of_label or scope.is_name:
         main = _main(sections[0], every, lexicon) if of_label else None
-        _place_subject(scope, candidates.scores, scores, places, lifts, main=main)
+        # what is said of a drug in documents about it is not said where others mention it
+        asked = {one.intent for one in sections}
+        is_own = scope.is_mentioned and bool(asked) and asked <= OF_ITS_OWN
+        _place_subject(
+            scope, candidates.scores, scores, places, lifts, main=main, only_lifted=is_own
+        )
     return Order(candidates, scores, places, lifts)
 
 
@@ -230,11 +236,12 @@ def _place_subject(
     lifts: dict[int, _Lift],
     *,
     main: frozenset[int] | None,
+    only_lifted: bool = False,
 ) -> None:
     """Bring the best candidate about the subject to the first place, where none is there.
 
-    Where ``main`` is given, that is what the drug's own label says, if it has the section: one of
-    ``main``, if it has any of these.
+    With ``only_lifted``, one of a section that was asked for. Where ``main`` is given, that is what
+    the drug's own label says, if it has the section: one of ``main``, if it has any of these.
     """
     near = [at for at in places[:NEAR_THE_TOP] if scores[at] > 0.0]
     lifted = [at for at in near if at in lifts and lifts[at].factor > 1.0]
@@ -246,7 +253,7 @@ def _place_subject(
         near += [at for at in far if at in first]
     first = first or own
     if not first and scope.is_name:
-        among = near if scope.is_certain else lifted
+        among = near if scope.is_certain and not only_lifted else lifted
         first = {at for at, is_about in scope.about(among).items() if is_about}
     best = next((at for at in near if at in first), None)
     if best is None or best == places[0]:
