@@ -135,9 +135,7 @@ class Hybrid:
         return opened.get(way) or self._session(way, sparse=False)
 
     def _session(self, way: Way, *, sparse: bool) -> ModelSession:
-        model = one_pass.build(
-            self._arrays, self.card.layers, self._source, sparse=sparse, products=way.products
-        )
+        model = one_pass.build(self._arrays, self.card.layers, self._source, sparse=sparse)
         return ModelSession(model, self._source, threads=way.threads)
 
 

@@ -1,11 +1,12 @@
-"""Which precision and how many threads encode a query fastest on this machine?
+"""How many threads encode a query fastest on this machine?
 
-Processors with exact 8-bit products (VNNI) run the 8-bit weights as they are. Others must compute
-such products carefully, and then floats or a second thread may be faster, so a few runs are timed
-when a model is first asked. The answer is kept in a file of the workspace until the processor, the
-library or the model is another one. Threads change no digit of a vector; floats change a query's
-vector by less than quantising did. Passages are always encoded in 8 bits. Those products are exact
-on every machine, so that vectors differ only by the order in which floats are added.
+Processors with exact 8-bit products (VNNI) need one thread unless they have cores to spare. Others
+compute such products carefully, and a second thread may help, so a few runs are timed when a model
+is first asked. The answer is kept in a file of the workspace until the processor, the library or
+the model is another one. Threads change no digit of a vector. Precision would, and an evaluation
+must not depend on how busy the machine was, so queries and passages are always encoded in 8 bits.
+Those products are exact on every machine: vectors differ only by the order in which floats are
+added.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from assay.durable import alone_in, write_atomically
-from assay.encode.one_pass import Products
 from assay.encode.runtime import has_exact_products
 from assay.errors import StorageError
 from assay.extras import import_optional
@@ -34,15 +34,12 @@ MANY_CORES = 4  # of which two may work on one query
 class Way:
     """One way to run a model."""
 
-    products: Products = "int8"
     threads: int = 1
 
 
 def ways(*, exact: bool, cores: int) -> tuple[Way, ...]:
     """What is worth trying, the preferred way first."""
-    products: tuple[Products, ...] = ("int8",) if exact else ("int8", "float")
-    threads = (1, 2) if cores >= (MANY_CORES if exact else 2) else (1,)
-    return tuple(Way(kind, number) for number in threads for kind in products)
+    return (Way(), Way(2)) if cores >= (MANY_CORES if exact else 2) else (Way(),)
 
 
 def fastest(seconds: Mapping[Way, float]) -> Way:
