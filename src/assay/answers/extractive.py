@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from assay.analysis.asked import Kind, Name, is_given, people_in
 from assay.analysis.conditions import is_named_in, names_in, stems
+from assay.analysis.drug_classes import classes_in
 from assay.analysis.drugs import is_drug, other_names, words_of_name
 from assay.analysis.spelling import folded
 from assay.analysis.words import analyse, vocabulary
@@ -44,7 +45,15 @@ from assay.evidence.confidence import (
     signals,
 )
 from assay.evidence.criteria import Side, sides_asked, sides_of
-from assay.evidence.gather import Evidence, Support, gather, names_of_document, own_drugs, unsaid
+from assay.evidence.gather import (
+    Evidence,
+    Support,
+    classes_beside,
+    gather,
+    names_of_document,
+    own_drugs,
+    unsaid,
+)
 from assay.evidence.population import (
     age_asked,
     covers,
@@ -196,7 +205,7 @@ class _Asked:
             event,
             tuple(
                 (frozenset(analyse(name).terms), names)
-                for name, names in names_in(question).items()
+                for name, names in (*names_in(question).items(), *_by_class(question, evidence))
             ),
         )
 
@@ -508,6 +517,15 @@ def _names_another(asked: _Asked, text: str, chunk: Chunk) -> bool:
     called = names_of_document(chunk)
     subject: tuple[Term | Name, ...] = (*asked.terms, *asked.names)
     return not any(one.is_in(called) for one in subject)
+
+
+def _by_class(question: str, evidence: Evidence) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What labels call the second of two drugs, and the members of a class, for their names."""
+    for name, called in classes_beside(question, evidence.names).items():
+        yield name.text, called
+    words = stems(question)
+    for start, end, one in classes_in(words):
+        yield " ".join(words[start:end]), (*one.called, *one.members)
 
 
 def _refused(reason: str) -> Answer:

@@ -21,6 +21,7 @@ from functools import lru_cache
 
 from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.conditions import is_named_in, names_in
+from assay.analysis.drug_classes import called_beside
 from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
 from assay.analysis.spelling import base, folded
@@ -170,7 +171,8 @@ def _gather(question: str, passages: Sequence[Passage]) -> Evidence:
     names = (*asked, *_short(question, passages), *_specific(question, asked, passages))
     terms = _terms(question, names)
     alias = _aliases(names, passages)
-    held = [_held(names, passage, alias) for passage in passages]
+    by_class = classes_beside(question, names)
+    held = [_held(names, passage, alias, by_class) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
     opposites = opposites_asked(question)
@@ -476,12 +478,25 @@ class _Held:
     by_name: frozenset[Name]
 
 
-def _held(names: Sequence[Name], passage: Passage, alias: Mapping[str, set[Name]]) -> _Held:
+def _held(
+    names: Sequence[Name],
+    passage: Passage,
+    alias: Mapping[str, set[Name]],
+    by_class: Mapping[Name, tuple[str, ...]],
+) -> _Held:
     chunk = passage.chunk
     by_name = frozenset(name for name in names if is_called(name, chunk))
     by_name |= alias.get(chunk.doc_id, set())
-    said = (name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text))
-    return _Held(by_name | frozenset(said), by_name)
+    said = {name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text)}
+    if not by_name.isdisjoint(by_class) and not _is_study(chunk):
+        said |= {name for name, called in by_class.items() if is_named_in(called, chunk.text)}
+    return _Held(by_name | said, by_name)
+
+
+def classes_beside(question: str, names: Sequence[Name]) -> Mapping[Name, tuple[str, ...]]:
+    """The drugs of a question for two or more, each with what labels of the others may call it."""
+    drugs = {name.text: name for name in names if name.kind is Kind.DRUG}
+    return {drugs[text]: called for text, called in called_beside([*drugs], question).items()}
 
 
 def is_called(name: Name, chunk: Chunk) -> bool:
@@ -558,9 +573,13 @@ def was_given(question: str, name: Name, chunk: Chunk) -> bool:
     )
 
 
+def _is_study(chunk: Chunk) -> bool:
+    return bool(_TRIAL.match(chunk.doc_id) or _STUDY.search(chunk.title))
+
+
 def is_of_another(chunk: Chunk) -> bool:
     """Whether a document is about certain treatments; asked only where none of them is meant."""
-    if _TRIAL.match(chunk.doc_id) or _STUDY.search(chunk.title):
+    if _is_study(chunk):
         return True
     if any(map(is_drug, _WORD.findall(chunk.title))):
         return True

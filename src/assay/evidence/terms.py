@@ -28,6 +28,7 @@ from assay.analysis.conditions import (
     stems_in_a_row,
     stems_of,
 )
+from assay.analysis.drug_classes import classes_in
 from assay.analysis.drugs import is_drug
 from assay.analysis.identifiers import is_code_system
 from assay.analysis.language import language_of
@@ -428,13 +429,20 @@ def _signed(words: Sequence[str], at: int, *, describes: bool = False) -> tuple[
 
 
 def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
-    """The other names of the conditions that some words name, by the places of the words."""
+    """What else is said for the conditions and classes of drugs that some words name, by places."""
     placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
+    flat = tuple(stem for _, stem in placed)
     found: dict[int, tuple[str, ...]] = {}
-    for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
+    for start, end, others in (*conditions_in(flat), *_members_in(flat)):
         for at, _ in placed[start:end]:
             found[at] = others
     return found
+
+
+def _members_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Where stems name a class of drugs, with its other names and its members."""
+    for start, end, one in classes_in(words):
+        yield start, end, tuple(" ".join(stems(name)) for name in (*one.called, *one.members))
 
 
 def lacking(terms: Sequence[Term], *texts: str) -> tuple[Term, ...]:

@@ -11,9 +11,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from assay import limits
+from assay.analysis.asked import Kind, names_asked
 from assay.analysis.conditions import in_words_for_models
+from assay.analysis.drug_classes import classes_of_each
 from assay.analysis.query import GENTLE, INSTEAD, alternatives, read
 from assay.analysis.spelling import MARKS
 from assay.errors import InputError, LimitError
@@ -89,9 +92,17 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
     text = plain.lower()
     if synonyms is None:
         return Question(written, plain, text)
-    return Question(
-        written, plain, text, synonyms.expansions(plain), synonyms.gentle, synonyms.others
-    )
+    added = synonyms.expansions(plain)
+    if synonyms.gentle:
+        added = (*added, *_classes(plain))
+    return Question(written, plain, text, added, synonyms.gentle, synonyms.others)
+
+
+def _classes(plain: str) -> tuple[str, ...]:
+    """What the label of one of two drugs in a query may call the other."""
+    drugs = [name.text for name in names_asked(plain) if name.kind is Kind.DRUG]
+    classes = chain.from_iterable(classes_of_each(drugs, plain).values())
+    return tuple(dict.fromkeys(name for one in classes for name in one.names))
 
 
 def _normalized(query: str) -> str:

@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from assay import limits
+from assay.analysis.drug_classes import drug_classes
 from assay.analysis.drugs import other_names
 from assay.analysis.spelling import folded
 from assay.cache import Cache
@@ -102,7 +103,11 @@ def built_in() -> Synonyms:
     folder = files("assay") / "data" / "synonyms"
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in (*WRITTEN, *OTHER_NAMES)}
     rules = (line for name in WRITTEN for line in texts[name].split("\n"))
-    own = _synonyms([(line, "") for line in rules], capitals=True)
+    classes = (
+        f"{', '.join(one.called)} => {', '.join((*one.names, *one.members))}"
+        for one in drug_classes()
+    )
+    own = _synonyms([(line, "") for line in (*rules, *classes)], capitals=True)
     # thousands of lines that are folded already: reading them as rules would take long
     pairs = (line.split(" => ") for name in OTHER_NAMES for line in texts[name].split("\n")[1:-1])
     others = {tuple(name.split(" ")): (usual,) for name, usual in pairs}
