@@ -140,7 +140,9 @@ def class_rules() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """The names of every class of drugs, with its members and ``-stems``."""
     text = files("assay").joinpath("data/synonyms", _CLASSES).read_text(encoding="utf-8")
     lines = (line.split(" => ") for line in text.splitlines() if line[0] != "#")
-    return tuple((tuple(left.split(", ")), tuple(right.split(", "))) for left, right in lines)
+    return tuple(
+        (tuple(left.split(", ")), tuple(right.lower().split(", "))) for left, right in lines
+    )
 
 
 @cache

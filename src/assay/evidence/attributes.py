@@ -237,6 +237,20 @@ ATTRIBUTES = (
         "often frequently times taken take given give administered used use",
     ),
     _attribute(
+        "a code",
+        r"\b(?:which|what)\b(?: [\w-]+){0,3} codes?\b",
+        r"\b[A-Z]\d{2}(?:\.\w{1,4}|[A-Z]{1,2}(?:\d{2})?)?\b|\b\d{4,}-\d\b|\b\d{6,}\b",
+        "code codes icd atc loinc snomed",
+    ),
+    _attribute(
+        "how it is given",
+        r"\A\W*how (?:is|are|was|were|should|must)\b.*"
+        r"\b(?:administered|dosed|given|infused|injected|taken)\b",
+        rf"(?i:{_AMOUNT}|\b(?:by mouth|oral(?:ly)?|intra\w+|subcutaneous(?:ly)?|infus\w+|inject\w+"
+        r"|inhal\w+|topical(?:ly)?|with (?:or without )?food|daily|weekly|every|once|twice)\b)",
+        "given taken administered dosed",
+    ),
+    _attribute(
         "an age",
         r"\bhow old\b|\b(?:minimum|maximum|what) ages?\b",
         rf"(?i:\bage[ds]?\b[^.;]{{0,40}}\d|\d\s*{_YEARS}[- ](?:old|of age)|\d\s*{_YEARS}"

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from assay.analysis.asked import Kind, Name, names_asked, names_people
-from assay.analysis.conditions import is_named_in, names_in
-from assay.analysis.drug_classes import called_beside
+from assay.analysis.conditions import is_named_in, names_in, stems
+from assay.analysis.drug_classes import called_beside, classes_of
 from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
 from assay.analysis.spelling import base, folded
@@ -162,17 +162,25 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     own = _by_speaker(question, passages)
     preferred = _in_language(question, _in_conversation(question, own))
     found = _gather(question, preferred)
-    return _gather(question, own) if found.reason and len(preferred) < len(own) else found
+    if found.reason and len(preferred) < len(own):
+        found = _gather(question, own)
+    if found.reason and DOSE not in attributes_asked(question):
+        by_class = _gather(question, own, by_class=True)
+        found = found if by_class.reason else by_class
+    return found
 
 
-def _gather(question: str, passages: Sequence[Passage]) -> Evidence:
+def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = False) -> Evidence:
+    """The same; with ``by_class``, what is said of its class is said of a drug, but for a dose."""
     called = (name for passage in passages for name in called_in(passage.chunk))
     asked = names_asked(question, called)
+    if by_class:
+        asked = tuple(map(_with_classes, asked))
     names = (*asked, *_short(question, passages), *_specific(question, asked, passages))
     terms = _terms(question, names)
     alias = _aliases(names, passages)
-    by_class = classes_beside(question, names)
-    held = [_held(names, passage, alias, by_class) for passage in passages]
+    beside = classes_beside(question, names)
+    held = [_held(names, passage, alias, beside) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
     opposites = opposites_asked(question)
@@ -482,20 +490,28 @@ def _held(
     names: Sequence[Name],
     passage: Passage,
     alias: Mapping[str, set[Name]],
-    by_class: Mapping[Name, tuple[str, ...]],
+    beside: Mapping[Name, tuple[str, ...]],
 ) -> _Held:
     chunk = passage.chunk
     by_name = frozenset(name for name in names if is_called(name, chunk))
     by_name |= alias.get(chunk.doc_id, set())
     said = {name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text)}
-    if not by_name.isdisjoint(by_class) and not _is_study(chunk):
-        said |= {name for name, called in by_class.items() if is_named_in(called, chunk.text)}
+    if not by_name.isdisjoint(beside) and not _is_study(chunk):
+        said |= {name for name, called in beside.items() if is_named_in(called, chunk.text)}
     return _Held(by_name | said, by_name)
+
+
+def _with_classes(name: Name) -> Name:
+    """A drug with the names of its classes, any of which stands for it."""
+    if name.kind is not Kind.DRUG:
+        return name
+    called = (" ".join(stems(text)) for one in classes_of(name.text) for text in one.called)
+    return name._replace(phrases=(*name.phrases, *called))
 
 
 def classes_beside(question: str, names: Sequence[Name]) -> Mapping[Name, tuple[str, ...]]:
     """The drugs of a question for two or more, each with what labels of the others may call it."""
-    drugs = {name.text: name for name in names if name.kind is Kind.DRUG}
+    drugs = {name.text: name for name in names if name.kind in (Kind.DRUG, Kind.NAME)}
     return {drugs[text]: called for text, called in called_beside([*drugs], question).items()}
 
 

@@ -100,7 +100,7 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
 
 def _classes(plain: str) -> tuple[str, ...]:
     """What the label of one of two drugs in a query may call the other."""
-    drugs = [name.text for name in names_asked(plain) if name.kind is Kind.DRUG]
+    drugs = [name.text for name in names_asked(plain) if name.kind in (Kind.DRUG, Kind.NAME)]
     classes = chain.from_iterable(classes_of_each(drugs, plain).values())
     return tuple(dict.fromkeys(name for one in classes for name in one.names))
 
