@@ -189,11 +189,14 @@ class _Asked:
     age: int | None
     event: str
     others: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
+    beside: Mapping[Name, tuple[str, ...]]
 
     @classmethod
     def of(cls, question: str, evidence: Evidence) -> _Asked:
         """What a question asks for; how many had something on a high dose is no dose."""
         event = event_asked(question)
+        beside = classes_beside(question, evidence.names)
+        called = [(name.text, names) for name, names in beside.items()]
         return cls(
             question,
             evidence.names,
@@ -205,8 +208,9 @@ class _Asked:
             event,
             tuple(
                 (frozenset(analyse(name).terms), names)
-                for name, names in (*names_in(question).items(), *_by_class(question, evidence))
+                for name, names in (*names_in(question).items(), *called, *_members(question))
             ),
+            beside,
         )
 
     @property
@@ -519,10 +523,8 @@ def _names_another(asked: _Asked, text: str, chunk: Chunk) -> bool:
     return not any(one.is_in(called) for one in subject)
 
 
-def _by_class(question: str, evidence: Evidence) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What labels call the second of two drugs, and the members of a class, for their names."""
-    for name, called in classes_beside(question, evidence.names).items():
-        yield name.text, called
+def _members(question: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The classes that a question names, each with its other names and its members."""
     words = stems(question)
     for start, end, one in classes_in(words):
         yield " ".join(words[start:end]), (*one.called, *one.members)
@@ -590,9 +592,17 @@ def _groups_of(asked: _Asked, one: Sentence) -> frozenset[str]:
 
 def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
     """In a document of another name, a sentence must have the names, and more of the question."""
+    text = f"{one.text} {one.columns} {one.arm}"
+    if support.beside:
+        around = "" if asked.is_dose else one.paragraph
+        wide = f"{text} {_heading(one, support.passage.chunk)} {one.lead} {around}"
+        if not all(
+            name.is_in(wide) or is_named_in(asked.beside.get(name, ()), wide)
+            for name in support.beside
+        ):
+            return False
     if not support.must_say:
         return True
-    text = f"{one.text} {one.columns} {one.arm}"
     names = {word for name in support.must_say for word in name.words}
     return all(name.is_in(text) for name in support.must_say) and bool(
         asked.facts or _named(text, asked) - names

@@ -103,6 +103,10 @@ _NOT_GIVEN = re.compile(
     r"|history of)\b",
     re.IGNORECASE,
 )
+_COMBINES = re.compile(
+    r"\b(?:with|together|interact\w*|combin\w+|mix\w*|concomitant\w*|co-?administ\w+)\b",
+    re.IGNORECASE,
+)  # two drugs that each have a document may also be asked for one by one
 _OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
 _SAID = (
     r"(?:\w+\s+){0,3}?(?:advis|complain|describe|feel|felt|mention|prescrib|recommend|report|said|say"
@@ -125,12 +129,14 @@ _WHO_SAID = {
 class Support:
     """A passage that is about what was asked; a quoted sentence must have each of ``must_say``.
 
-    ``others`` are names that its document is not called by: what it says of them has the name.
+    ``others`` are names that its document is not called by: what it says of them has the name. Of
+    those ``beside`` a drug in question, the sentence or its heading must speak, if only by class.
     """
 
     passage: Passage
     must_say: tuple[Name, ...] = ()
     others: tuple[Name, ...] = ()
+    beside: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,8 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     found = _gather(question, preferred)
     if found.reason and len(preferred) < len(own):
         found = _gather(question, own)
-    if found.reason and DOSE not in attributes_asked(question):
+    drugs = [name for name in found.names if name.kind is Kind.DRUG]
+    if found.reason and len(drugs) == 1 and DOSE not in attributes_asked(question):
         by_class = _gather(question, own, by_class=True)
         found = found if by_class.reason else by_class
     return found
@@ -209,8 +216,16 @@ def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = Fals
         ]
     whole = _with_all(names, kept) or _with_all(asked, kept) or kept
     of_it = _of_condition(question, names, [passage for passage, _ in whole])
+    own = frozenset[Name]()  # drugs that are asked for by themselves
+    if not _COMBINES.search(question):
+        own = own.union(*(one.by_name for _, one in kept))
     about = [
-        Support(passage, _must_say(passage, one, strict), _not_called(one, strict))
+        Support(
+            passage,
+            _must_say(passage, one, strict),
+            _not_called(one, strict),
+            _not_called(one, treatments - own) if one.by_name & treatments else (),
+        )
         for passage, one in whole
         if passage.chunk.doc_id in of_it
     ]
@@ -434,8 +449,8 @@ def _with_all(
     return [(passage, held) for passage, held in passages if held.met.issuperset(names)]
 
 
-def _not_called(held: _Held, strict: Sequence[Name]) -> tuple[Name, ...]:
-    return tuple(name for name in strict if name not in held.by_name)
+def _not_called(held: _Held, names: Iterable[Name]) -> tuple[Name, ...]:
+    return tuple(name for name in names if name not in held.by_name)
 
 
 def _of_condition(

@@ -254,6 +254,15 @@ def test_a_label_speaks_of_another_drug_by_its_class(
     assert leaves_out not in first
 
 
+def test_what_is_asked_of_two_drugs_is_answered_for_both_or_refused() -> None:
+    dose = label("The dose is 50 mg. In patients on ritonavir the dose is 25 mg.")
+    study = passage("Fluoxetine is an SSRI. Many take ritonavir.", "paper", "Depression")
+    said = answered("What dose of Zorvex with Norvir?", dose, study)
+    assert said.startswith("In patients on ritonavir the dose is 25 mg. [1]")
+    assert "50 mg" not in said
+    assert not answered("Can Zorvex be taken with Prozac?", dose, study)
+
+
 @pytest.mark.parametrize(
     "question",
     [
