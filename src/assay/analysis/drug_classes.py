@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from assay.analysis.conditions import stems
-from assay.analysis.drugs import class_rules, listed_names, other_names, usual_name
+from assay.analysis.drugs import (
+    class_rules,
+    has_stem_of_others,
+    listed_names,
+    other_names,
+    usual_name,
+)
+from assay.analysis.spelling import base
 
 _LONGEST = 6  # words of a name
 _OTHERS = ("other ", "another ")
@@ -37,6 +44,17 @@ class DrugClass:
     def called(self) -> tuple[str, ...]:
         """The names, in the plural as well, which has another stem in acronyms: SSRIs."""
         return tuple(form for name in self.names for form in (name, f"{name}s"))
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The stems of words any of which stands for the class: all names of its members."""
+        return _words(self)
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The stems in a row of its names, and of members with several words."""
+        several = (name for name in self.members if " " in name)
+        return tuple(dict.fromkeys(" ".join(stems(name)) for name in (*self.called, *several)))
 
     def has(self, drug: str) -> bool:
         """Whether a drug is of this class, by any name of the substance."""
@@ -91,6 +109,12 @@ def called_beside(drugs: Sequence[str], question: str) -> Mapping[str, tuple[str
 @cache
 def _by_name() -> Mapping[tuple[str, ...], DrugClass]:
     return {stems(name): one for one in drug_classes() for name in one.called}
+
+
+@cache
+def _words(one: DrugClass) -> frozenset[str]:
+    names = (name for member in one.members for name in other_names(member) if " " not in name)
+    return frozenset(base(name) for name in names if not has_stem_of_others(name))
 
 
 @cache

@@ -527,7 +527,8 @@ def _members(question: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The classes that a question names, each with its other names and its members."""
     words = stems(question)
     for start, end, one in classes_in(words):
-        yield " ".join(words[start:end]), (*one.called, *one.members)
+        names = (name for member in one.members for name in other_names(member))
+        yield " ".join(words[start:end]), (*one.called, *names)
 
 
 def _refused(reason: str) -> Answer:

@@ -240,7 +240,7 @@ ATTRIBUTES = (
         "a code",
         r"\b(?:which|what)\b(?: [\w-]+){0,3} codes?\b",
         r"\b[A-Z]\d{2}(?:\.\w{1,4}|[A-Z]{1,2}(?:\d{2})?)?\b|\b\d{4,}-\d\b|\b\d{6,}\b",
-        "code codes icd atc loinc snomed",
+        "code codes icd atc loinc snomed stand stands mean means used",
     ),
     _attribute(
         "how it is given",

@@ -144,7 +144,7 @@ class Term:
 
     Or ``near`` one another, one word of each of the groups. ``is_unsaid``: a text without another
     kind is enough. ``is_specific`` marks a disease, or anything else that only its own name can
-    stand for.
+    stand for. ``members`` are words that stand for a class of drugs.
     """
 
     text: str
@@ -154,6 +154,7 @@ class Term:
     is_unsaid: bool = False
     near: tuple[frozenset[str], ...] = ()
     is_specific: bool = False
+    members: frozenset[str] = frozenset()
 
     def is_in(self, text: str) -> bool:
         """Whether a text has it, in whatever spelling."""
@@ -161,7 +162,7 @@ class Term:
             return True
         if self.kind is not None and self.is_unsaid:
             return not self.kind.another_in(_plain(text))
-        if vocabulary(text).among(self.words) or any(
+        if vocabulary(text).among(self.words | self.members) or any(
             _is_form(word, other)
             for word in self.words
             for other in vocabulary(text).beginning_like(word)
@@ -224,6 +225,10 @@ def _terms(
     phrases = _phrases(words)
     found: dict[str, Term] = {}
     taken: set[int] = set()
+    for places, one in _classes(words):
+        if not naming.isdisjoint(places):
+            found[one.text] = one
+        taken.update(places)
     for at, word in enumerate(words):
         if at in taken:
             continue
@@ -290,6 +295,7 @@ def are_beside(words: Sequence[str], text: str) -> bool:
 
 
 def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
+    yield from _classes(words)
     placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
     for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
         places = range(placed[start][0], placed[end - 1][0] + 1)
@@ -312,7 +318,7 @@ def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
 
 def is_class_of_drugs(unit: Term) -> bool:
     """Whether what a query names is a class of drugs: TNF blockers."""
-    return bool(unit.near) and unit.near[-1] == _SORTS["inhibitor"]
+    return bool(unit.members) or (bool(unit.near) and unit.near[-1] == _SORTS["inhibitor"])
 
 
 def is_sort(word: str) -> bool:
@@ -429,20 +435,23 @@ def _signed(words: Sequence[str], at: int, *, describes: bool = False) -> tuple[
 
 
 def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
-    """What else is said for the conditions and classes of drugs that some words name, by places."""
+    """The other names of the conditions that some words name, by the places of the words."""
     placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
     flat = tuple(stem for _, stem in placed)
     found: dict[int, tuple[str, ...]] = {}
-    for start, end, others in (*conditions_in(flat), *_members_in(flat)):
+    for start, end, others in conditions_in(flat):
         for at, _ in placed[start:end]:
             found[at] = others
     return found
 
 
-def _members_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Where stems name a class of drugs, with its other names and its members."""
-    for start, end, one in classes_in(words):
-        yield start, end, tuple(" ".join(stems(name)) for name in (*one.called, *one.members))
+def _classes(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
+    """The classes of drugs that some words name, with the places of these."""
+    placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
+    for start, end, one in classes_in(tuple(stem for _, stem in placed)):
+        places = range(placed[start][0], placed[end - 1][0] + 1)
+        text = " ".join(words[at] for at in places)
+        yield places, Term(text, phrases=one.phrases, members=one.words)
 
 
 def lacking(terms: Sequence[Term], *texts: str) -> tuple[Term, ...]:

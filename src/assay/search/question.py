@@ -11,12 +11,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from assay import limits
-from assay.analysis.asked import Kind, names_asked
 from assay.analysis.conditions import in_words_for_models
-from assay.analysis.drug_classes import classes_of_each
 from assay.analysis.query import GENTLE, INSTEAD, alternatives, read
 from assay.analysis.spelling import MARKS
 from assay.errors import InputError, LimitError
@@ -28,7 +25,7 @@ BRIEF = 3  # words of a query
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query that may be asked. ``synonyms`` are what was added.
+    """A query that may be asked. ``synonyms`` are what was added, and of these ``told`` to models.
 
     ``plain`` is the query without its syntax, ``text`` the same in lower case. ``others`` tells
     what else means the same as a name.
@@ -38,6 +35,7 @@ class Question:
     plain: str
     text: str
     synonyms: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     gentle: bool = False
     others: Callable[[str], Sequence[str]] = field(default=no_others, compare=False, repr=False)
 
@@ -64,8 +62,8 @@ class Question:
             sign = GENTLE if self.gentle else ""
             return "\n".join((self.conditions, *(f"{sign}{word}" for word in self.synonyms)))
         # models know most synonyms, but what an abbreviation alone means they must be told
-        if self.synonyms and len(self.text.split()) <= BRIEF:
-            return " ".join((self.medical, *self.synonyms))
+        if self.told and len(self.text.split()) <= BRIEF:
+            return " ".join((self.medical, *self.told))
         return self.medical
 
 
@@ -92,17 +90,9 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
     text = plain.lower()
     if synonyms is None:
         return Question(written, plain, text)
-    added = synonyms.expansions(plain)
-    if synonyms.gentle:
-        added = (*added, *_classes(plain))
-    return Question(written, plain, text, added, synonyms.gentle, synonyms.others)
-
-
-def _classes(plain: str) -> tuple[str, ...]:
-    """What the label of one of two drugs in a query may call the other."""
-    drugs = [name.text for name in names_asked(plain) if name.kind in (Kind.DRUG, Kind.NAME)]
-    classes = chain.from_iterable(classes_of_each(drugs, plain).values())
-    return tuple(dict.fromkeys(name for one in classes for name in one.names))
+    told = synonyms.expansions(plain)
+    added = tuple(dict.fromkeys((*told, *synonyms.names(plain))))
+    return Question(written, plain, text, added, told, synonyms.gentle, synonyms.others)
 
 
 def _normalized(query: str) -> str:

@@ -10,13 +10,16 @@ stands only for one in capitals: "AS" is a disease, and "as" is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 
 from assay import limits
-from assay.analysis.drug_classes import drug_classes
+from assay.analysis.asked import Kind, names_asked
+from assay.analysis.conditions import stems
+from assay.analysis.drug_classes import classes_in, classes_of_each
 from assay.analysis.drugs import other_names
 from assay.analysis.spelling import folded
 from assay.cache import Cache
@@ -28,6 +31,7 @@ from assay.search.request import BUILT_IN_SYNONYMS, NO_SYNONYMS
 WRITTEN = ("abbreviations.txt", "drug_names.txt")  # rules
 OTHER_NAMES = ("drugs.txt", "diseases.txt")
 SHORT = 5  # letters of an abbreviation that may also be a word
+ALIKE = 5  # letters at the beginning of a name in two languages
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _Key = tuple[str, ...]
 
@@ -91,10 +95,43 @@ class Synonyms:
         """What may stand for a name; of a drug, the rules that ship know every name."""
         found = self._others.get(text)
         if found is None:
-            known = other_names(text)[1:] if self.gentle else ()
+            known = (*other_names(text)[1:], *_members(text)) if self.gentle else ()
             found = tuple(dict.fromkeys((*self.expansions(text), *known)))[: limits.MAX_SYNONYMS]
             self._others.put(text, found)
         return found
+
+    def names(self, text: str) -> tuple[str, ...]:
+        """More names, where the rules are those that ship: of each drug, and members of a class.
+
+        Where several drugs are asked for together, their classes as well. Of names that begin
+        alike, as those of other languages do, the first counts.
+        """
+        if not self.gentle:
+            return ()
+        drugs = [one.text for one in names_asked(text) if one.kind in (Kind.DRUG, Kind.NAME)]
+        classes = chain.from_iterable(classes_of_each(drugs, text).values())
+        named = (name for one in classes for name in one.names)
+        known = [name for drug in drugs for name in _distinct(other_names(drug))]
+        added = dict.fromkeys((*known, *_members(text), *named))
+        said = f" {' '.join(_key(text))} "
+        return tuple(name for name in added if f" {' '.join(_key(name))} " not in said)[
+            : limits.MAX_SYNONYMS
+        ]
+
+
+def _members(text: str) -> tuple[str, ...]:
+    """The other names of the classes of drugs that a text names, and their members."""
+    found = (one for _, _, one in classes_in(stems(text)))
+    return tuple(name for one in found for name in (*one.names, *one.members))
+
+
+def _distinct(names: Sequence[str]) -> Iterator[str]:
+    """The names without those that begin as one before them."""
+    beginnings: set[str] = set()
+    for name in names:
+        if name[:ALIKE] not in beginnings:
+            yield name
+        beginnings.add(name[:ALIKE])
 
 
 @cache
@@ -103,11 +140,7 @@ def built_in() -> Synonyms:
     folder = files("assay") / "data" / "synonyms"
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in (*WRITTEN, *OTHER_NAMES)}
     rules = (line for name in WRITTEN for line in texts[name].split("\n"))
-    classes = (
-        f"{', '.join(one.called)} => {', '.join((*one.names, *one.members))}"
-        for one in drug_classes()
-    )
-    own = _synonyms([(line, "") for line in (*rules, *classes)], capitals=True)
+    own = _synonyms([(line, "") for line in rules], capitals=True)
     # thousands of lines that are folded already: reading them as rules would take long
     pairs = (line.split(" => ") for name in OTHER_NAMES for line in texts[name].split("\n")[1:-1])
     others = {tuple(name.split(" ")): (usual,) for name, usual in pairs}
