@@ -81,6 +81,11 @@ def classes_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, DrugClass]]:
         at += 1
 
 
+def is_class(text: str) -> bool:
+    """Whether a text is the name of a class, and nothing else."""
+    return stems(text) in _by_name()
+
+
 def classes_of_each(drugs: Sequence[str], question: str) -> Mapping[str, tuple[DrugClass, ...]]:
     """The classes of drugs that are asked for together; who compares them asks for each alone."""
     if len(drugs) < 2 or _COMPARES.search(question):

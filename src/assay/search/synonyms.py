@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 
 from assay import limits
@@ -86,10 +86,7 @@ class Synonyms:
                     at += length - 1
                     break
             at += 1
-        said = f" {' '.join(words)} "
-        return tuple(word for word in added if f" {' '.join(_key(word))} " not in said)[
-            : limits.MAX_SYNONYMS
-        ]
+        return _unsaid(added, text)
 
     def others(self, text: str) -> tuple[str, ...]:
         """What may stand for a name; of a drug, the rules that ship know every name."""
@@ -100,23 +97,31 @@ class Synonyms:
             self._others.put(text, found)
         return found
 
-    def names(self, text: str) -> tuple[str, ...]:
-        """More names, where the rules are those that ship: of each drug, and members of a class.
+    def classes(self, text: str) -> tuple[str, ...]:
+        """The classes of drugs that are asked for together, where the rules are those that ship."""
+        each = classes_of_each(_drugs(text), text).values() if self.gentle else ()
+        return _unsaid((name for classes in each for one in classes for name in one.names), text)
 
-        Where several drugs are asked for together, their classes as well. Of names that begin
-        alike, as those of other languages do, the first counts.
+    def names(self, text: str) -> tuple[str, ...]:
+        """Other names of drugs, and members of classes, where the rules are those that ship.
+
+        Of names that begin alike, as those of other languages do, the first counts.
         """
         if not self.gentle:
             return ()
-        drugs = [one.text for one in names_asked(text) if one.kind in (Kind.DRUG, Kind.NAME)]
-        classes = chain.from_iterable(classes_of_each(drugs, text).values())
-        named = (name for one in classes for name in one.names)
-        known = [name for drug in drugs for name in _distinct(other_names(drug))]
-        added = dict.fromkeys((*known, *_members(text), *named))
-        said = f" {' '.join(_key(text))} "
-        return tuple(name for name in added if f" {' '.join(_key(name))} " not in said)[
-            : limits.MAX_SYNONYMS
-        ]
+        known = (name for drug in _drugs(text) for name in _distinct(other_names(drug)))
+        return _unsaid((*known, *_members(text)), text)
+
+
+def _drugs(text: str) -> list[str]:
+    return [one.text for one in names_asked(text) if one.kind in (Kind.DRUG, Kind.NAME)]
+
+
+def _unsaid(names: Iterable[str], text: str) -> tuple[str, ...]:
+    """The names that a text does not have, each once."""
+    said = f" {' '.join(_key(text))} "
+    new = (name for name in dict.fromkeys(names) if f" {' '.join(_key(name))} " not in said)
+    return tuple(islice(new, limits.MAX_SYNONYMS))
 
 
 def _members(text: str) -> tuple[str, ...]:
