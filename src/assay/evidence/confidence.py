@@ -13,6 +13,8 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from assay.analysis.language import small_words
+from assay.analysis.spelling import folded
 from assay.analysis.words import analyse, vocabulary
 from assay.model.answers import Passage
 from assay.model.document import Chunk
@@ -85,8 +87,9 @@ def key_words(question: str) -> tuple[str, ...]:
 
 def meaningful(question: str) -> str:
     """A question without the words that say nothing."""
+    small = STOP_WORDS | small_words(question)
     words = question.split()
-    return " ".join(word for word in words if word.casefold().strip("?.,;:!()") not in STOP_WORDS)
+    return " ".join(word for word in words if folded(word).strip("¿¡?.,;:!()") not in small)
 
 
 def signals(

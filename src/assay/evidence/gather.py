@@ -103,6 +103,10 @@ _NOT_GIVEN = re.compile(
     r"|history of)\b",
     re.IGNORECASE,
 )
+_TREATS = re.compile(
+    r"\A\W*how (?:is|are|do you|should|can)\b.*\btreat(?:ed)?\b|\btreatments? (?:of|for)\b",
+    re.IGNORECASE,
+)
 _COMBINES = re.compile(
     r"\b(?:with|together|interact\w*|combin\w+|mix\w*|concomitant\w*|co-?administ\w+)\b",
     re.IGNORECASE,
@@ -207,6 +211,9 @@ def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = Fals
     if unmet and INDICATION in attributes_asked(question):
         unmet = (f"{' and '.join(unmet)} as a use",)
     kept = on_subject
+    if not treatments and _TREATS.search(question):
+        kept = [one for one in kept if _may_say_what_treats(terms, one[0].chunk)]
+        unmet = unmet or (() if kept or missing else (f"the treatment of {_listed(terms)}",))
     if kept and sides_asked(question) and _OF_TRIAL.search(question):
         kept = [one for one in kept if _is_trial_of(terms, one[0].chunk)]
         unmet = () if kept or missing else tuple(term.text for term in terms)
@@ -224,7 +231,7 @@ def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = Fals
             passage,
             _must_say(passage, one, strict),
             _not_called(one, strict),
-            _not_called(one, treatments - own) if one.by_name & treatments else (),
+            _not_called(one, treatments - own) if _is_label_of(treatments, passage, one) else (),
         )
         for passage, one in whole
         if passage.chunk.doc_id in of_it
@@ -376,6 +383,23 @@ def _on_subject(
     ]
 
 
+def _may_say_what_treats(terms: Sequence[Term], chunk: Chunk) -> bool:
+    """Whether a document may say how a disease is treated: one of other drugs only mentions it.
+
+    That of a product says so among its uses.
+    """
+    diseases = [term for term in terms if term.is_specific]
+    if not diseases or not is_of_another(chunk):
+        return True
+    return section_of(chunk.section_label) == "indications" or not lacking(
+        diseases, *own_texts(chunk)[1:]
+    )
+
+
+def _listed(terms: Sequence[Term]) -> str:
+    return " and ".join(term.text for term in terms)
+
+
 def _is_trial_of(terms: Sequence[Term], chunk: Chunk) -> bool:
     """Whether a document is called by the terms; one without a title is called by its text."""
     return not chunk.title or not lacking(terms, names_of_document(chunk))
@@ -447,6 +471,11 @@ def _with_all(
     names: Sequence[Name], passages: Sequence[tuple[Passage, _Held]]
 ) -> list[tuple[Passage, _Held]]:
     return [(passage, held) for passage, held in passages if held.met.issuperset(names)]
+
+
+def _is_label_of(treatments: frozenset[Name], passage: Passage, held: _Held) -> bool:
+    """Whether a document is about one of the drugs, and no study, which tells of all it gave."""
+    return bool(held.by_name & treatments) and not _is_study(passage.chunk)
 
 
 def _not_called(held: _Held, names: Iterable[Name]) -> tuple[Name, ...]:
