@@ -254,6 +254,38 @@ def test_a_label_speaks_of_another_drug_by_its_class(
     assert leaves_out not in first
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "first"),
+    [
+        (
+            "What are the side effects of Zorvex?",
+            "Zorvex can cause serious side effects. The most common adverse reactions are rash"
+            " and cough. These are not all the possible side effects of Zorvex.",
+            "The most common",
+        ),
+        (
+            "What is Zorvex used for?",
+            "Zorvex can be used alone or with others. Zorvex is indicated for gout.",
+            "Zorvex is indicated for gout.",
+        ),
+    ],
+)
+def test_what_only_repeats_the_question_does_not_answer_it(
+    question: str, text: str, first: str
+) -> None:
+    assert answered(question, label(text)).startswith(first)
+
+
+def test_how_a_disease_is_treated_is_not_said_by_labels_that_mention_it() -> None:
+    question = "How is gout treated?"
+    mention = label("Gout was seen in some who were treated with Zorvex.")
+    topic = passage("Gout is treated with colchicine.", "gout", "Gout")
+    said = answered(question, mention, topic)
+    assert said.startswith("Gout is treated with colchicine.")
+    assert "Zorvex" not in said
+    assert not answered(question, mention)
+
+
 def test_what_is_asked_of_two_drugs_is_answered_for_both_or_refused() -> None:
     dose = label("The dose is 50 mg. In patients on ritonavir the dose is 25 mg.")
     study = passage("Fluoxetine is an SSRI. Many take ritonavir.", "paper", "Depression")
