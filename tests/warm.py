@@ -39,10 +39,15 @@ sys.exit(struct.unpack("!i", code)[0] if code else 1)
 
 
 @contextmanager
-def warm(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[Path]:
+def warm(
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    entry: str = "assay.cli.main:main",
+) -> Iterator[Path]:
     """The program ``assay`` in a folder ``bin``, quick to start until the context ends.
 
-    ``environment`` is what the server itself starts with, such as a library to preload.
+    ``environment`` is what the server itself starts with, such as a library to preload; ``entry``
+    is the function that the program calls.
     """
     address, program = folder / "warm", folder / "bin" / "assay"
     program.parent.mkdir()
@@ -50,7 +55,7 @@ def warm(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator
     program.chmod(0o755)
     root = Path(__file__).resolve().parent.parent
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.warm", str(address)],
+        [sys.executable, "-m", "tests.warm", str(address), entry],
         cwd=root, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -105,7 +110,7 @@ def _import_all() -> None:
 
     modules: Any = pkgutil.walk_packages(assay.__path__, "assay.", onerror=lambda name: None)
     for module in modules:
-        if not module.name.endswith("__main__"):
+        if module.name not in ("assay.__main__", "assay.pytest"):  # pytest rewrites its own
             try:
                 importlib.import_module(module.name)
             except (ImportError, MissingDependencyError):  # an extra that is not installed
@@ -121,10 +126,11 @@ def _end(code: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
-    from assay.cli.main import main
-
+    address, entry = sys.argv[1:]
+    module, _, function = entry.partition(":")
+    call = getattr(importlib.import_module(module), function)
+    serve(address)
     try:
-        main()
+        sys.exit(call())
     except SystemExit as end:
         _end(end.code if isinstance(end.code, int) else end.code is not None)
