@@ -38,6 +38,7 @@ from assay.analysis.words import analyse
 from assay.cache import Cache
 from assay.index.columns import Columns
 from assay.index.postings import Floats, Ordinals, Postings
+from assay.index.texts import texts_at
 from assay.index.words import Block, Dictionary, Wanted, open_words, write_words
 from assay.model.arrays import BoolArray, IntArray
 from assay.model.document import Chunk
@@ -137,7 +138,7 @@ class Bm25:
         hits: list[Hit] = []
         for found in self._postings.best(wanted.fields, places, factors, masks, k):
             one = self._parts[found.block]
-            ids = map(one.chunk_ids.__getitem__, found.rows.tolist())
+            ids = texts_at(one.chunk_ids, found.rows)
             hits += hits_of(one.keys[found.rows].tolist(), ids, found.scores.tolist())
         return best_hits(hits, k)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import limits
-from assay.index.texts import Texts, open_texts, write_texts
+from assay.index.texts import Texts, open_texts, texts_at, write_texts
 from assay.model.arrays import BoolArray
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
 from assay.model.names import names_of
@@ -155,6 +155,19 @@ class ChunkIds(Mapping[int, str]):
                 if one.keys[at] == key:
                     return one.chunk_ids[at]
         raise KeyError(key)
+
+    def of(self, keys: Sequence[int]) -> list[str | None]:
+        """The ids of these keys; None for one that no chunk has."""
+        wanted = np.array(keys)
+        if wanted.dtype != np.int64:  # something among them is no key
+            return [*map(self.get, keys)]
+        found: list[str | None] = [None] * len(keys)
+        for one in self._segments:
+            at = np.searchsorted(one.keys[:-1], wanted)
+            here = np.flatnonzero(one.keys[at] == wanted)
+            for place, chunk_id in zip(here, texts_at(one.chunk_ids, at[here]), strict=True):
+                found[place] = chunk_id
+        return found
 
 
 def _mapped(path: Path) -> NDArray[Any]:
