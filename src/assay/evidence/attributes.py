@@ -72,7 +72,8 @@ _DOSE = (
 )
 _NO_DOSE = (
     r"\b(?:miss\w*|forg[eo]t\w*|skip\w*|overdos\w*|radi(?:ation|otherapy)|gy|forms?|limiting|response|reduced?|cost"
-    r"|more|compar\w*|adverse|side effects?|interact\w*|percent\w*|days?)\b"
+    r"|more|compar\w*|adverse|side effects?|interact\w*|percent\w*|days?"
+    r"|fall|fell|rise|rose|dropped|declined|lost|gained)\b"
 )
 _ASKS_HOW_MUCH = (
     r"\A(?!\W*(?:why|when|does|do|did|is|are|was|were|can|should|which(?! (?:\w+ ){0,2}dos)|who"

@@ -49,7 +49,7 @@ class Question:
     @property
     def conditions(self) -> str:
         """The query as it is written, with what may stand for the words of this OR that."""
-        if not self.synonyms:
+        if not self.told:
             return self.written
         instead = (
             f"{INSTEAD}{word}{INSTEAD}{other}"

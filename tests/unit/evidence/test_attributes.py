@@ -100,6 +100,8 @@ def test_other_questions_ask_for_no_such_fact(question: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
+        "How much IL-6 fell with zelomab",
+        "how much weight was lost on zelomab",
         "dose-limiting toxicity of zelomab",
         "what to do after a missed dose of zelomab",
         "does zelomab need a dose adjustment",
