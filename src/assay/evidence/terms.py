@@ -439,9 +439,8 @@ def _signed(words: Sequence[str], at: int, *, describes: bool = False) -> tuple[
 def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
     """The other names of the conditions that some words name, by the places of the words."""
     placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
-    flat = tuple(stem for _, stem in placed)
     found: dict[int, tuple[str, ...]] = {}
-    for start, end, others in conditions_in(flat):
+    for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
         for at, _ in placed[start:end]:
             found[at] = others
     return found

@@ -83,12 +83,10 @@ def lower_others(
             changed = True
     if not changed:
         return pool
+    if not deep:
+        return Reordered(best, pool)
     moved = {one.fused.key for one in deep}
-    return (
-        [*best, *(one for one in pool[LOOKED_AT:] if one.fused.key not in moved)]
-        if deep
-        else (Reordered(best, pool))
-    )
+    return [*best, *(one for one in pool[LOOKED_AT:] if one.fused.key not in moved)]
 
 
 def _called_below(
