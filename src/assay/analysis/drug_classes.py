@@ -31,6 +31,11 @@ _COMPARES = re.compile(
     re.IGNORECASE,
 )
 
+_COMBINES = re.compile(
+    r"\b(?:with|together|interact\w*|combin\w+|mix\w*|concomitant\w*|co-?administ\w+)\b",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class DrugClass:
@@ -84,6 +89,11 @@ def classes_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, DrugClass]]:
 def is_class(text: str) -> bool:
     """Whether a text is the name of a class, and nothing else."""
     return stems(text) in _by_name()
+
+
+def asks_for_both(question: str) -> bool:
+    """Whether a question asks what two drugs do together, in so many words."""
+    return _COMBINES.search(question) is not None
 
 
 def classes_of_each(drugs: Sequence[str], question: str) -> Mapping[str, tuple[DrugClass, ...]]:

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 from assay.analysis.asked import Kind, Name, names_asked, names_people
 from assay.analysis.conditions import is_named_in, names_in, stems
-from assay.analysis.drug_classes import called_beside, classes_of
+from assay.analysis.drug_classes import asks_for_both, called_beside, classes_of
 from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
 from assay.analysis.spelling import base, folded
@@ -107,10 +107,6 @@ _TREATS = re.compile(
     r"\A\W*how (?:is|are|do you|should|can)\b.*\btreat(?:ed)?\b|\btreatments? (?:of|for)\b",
     re.IGNORECASE,
 )
-_COMBINES = re.compile(
-    r"\b(?:with|together|interact\w*|combin\w+|mix\w*|concomitant\w*|co-?administ\w+)\b",
-    re.IGNORECASE,
-)  # two drugs that each have a document may also be asked for one by one
 _OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
 _SAID = (
     r"(?:\w+\s+){0,3}?(?:advis|complain|describe|feel|felt|mention|prescrib|recommend|report|said|say"
@@ -223,8 +219,8 @@ def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = Fals
         ]
     whole = _with_all(names, kept) or _with_all(asked, kept) or kept
     of_it = _of_condition(question, names, [passage for passage, _ in whole])
-    own = frozenset[Name]()  # drugs that are asked for by themselves
-    if not _COMBINES.search(question):
+    own = frozenset[Name]()  # two drugs that each have a document may be asked for one by one
+    if not asks_for_both(question):
         own = own.union(*(one.by_name for _, one in kept))
     about = [
         Support(

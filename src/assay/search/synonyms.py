@@ -19,7 +19,7 @@ from pathlib import Path
 from assay import limits
 from assay.analysis.asked import Kind, names_asked
 from assay.analysis.conditions import stems
-from assay.analysis.drug_classes import classes_in, classes_of_each
+from assay.analysis.drug_classes import asks_for_both, classes_in, classes_of_each
 from assay.analysis.drugs import other_names
 from assay.analysis.spelling import folded
 from assay.cache import Cache
@@ -31,6 +31,7 @@ from assay.search.request import BUILT_IN_SYNONYMS, NO_SYNONYMS
 WRITTEN = ("abbreviations.txt", "drug_names.txt")  # rules
 OTHER_NAMES = ("drugs.txt", "diseases.txt")
 SHORT = 5  # letters of an abbreviation that may also be a word
+NAMES_ALONE = 3  # words of a query that may be nothing but two drugs
 ALIKE = 5  # letters at the beginning of a name in two languages
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _Key = tuple[str, ...]
@@ -99,7 +100,8 @@ class Synonyms:
 
     def classes(self, text: str) -> tuple[str, ...]:
         """The classes of drugs that are asked for together, where the rules are those that ship."""
-        each = classes_of_each(_drugs(text), text).values() if self.gentle else ()
+        is_asked = self.gentle and (asks_for_both(text) or len(text.split()) <= NAMES_ALONE)
+        each = classes_of_each(_drugs(text), text).values() if is_asked else ()
         return _unsaid((name for classes in each for one in classes for name in one.names), text)
 
     def names(self, text: str) -> tuple[str, ...]:
