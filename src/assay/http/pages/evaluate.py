@@ -121,9 +121,10 @@ async def wanted_in(service: Service, fields: Mapping[str, str]) -> EvaluationRe
     options = Chosen("", parse_qsl(fields.get("options", ""))).changes()
 
     def read() -> EvaluationRequest:
-        found = testsets.load(service.workspace.layout, fields.get("set", ""), lenient=True)
+        name = fields.get("set", "")
         return EvaluationRequest(
-            test_set=found,
+            test_set=testsets.load(service.workspace.layout, name, lenient=True),
+            test_sets=(name,),
             options=options,
             name=fields.get("name", "").strip(),
             tags=(tag,) if tag else (),

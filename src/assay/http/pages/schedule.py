@@ -12,12 +12,11 @@ from fastapi import Request
 from starlette.responses import RedirectResponse, Response
 
 from assay.app.schedule import ScheduleEntry
-from assay.app.timetable import schedule, timetable, unschedule
-from assay.http.job_answers import check_evaluation
 from assay.http.pages.clock import due_at, due_in
 from assay.http.pages.evaluate import wanted_in
 from assay.http.pages.page import Evaluator, Reader, ServiceOf, form_of, page
 from assay.http.pages.page import router as new_router
+from assay.http.routes.schedules import put_schedule, take_schedule
 from assay.http.service import Service
 from assay.model.moments import text_of
 
@@ -33,17 +32,12 @@ class EntryView:
     following: str
     who: str
 
-    @property
-    def title(self) -> str:
-        """What its runs are called."""
-        return str(self.entry.request.get("name") or self.entry.test_set)
-
 
 @router.get("/schedule")
 async def schedule_page(request: Request, service: ServiceOf, caller: Reader) -> Response:
     """Every entry, and when it comes next."""
     del caller
-    found = await service.work(lambda: timetable(service.settings, service.workspace.layout))
+    found = await service.work(service.workspace.schedules)
     return page(
         request,
         "ui/schedule.html",
@@ -59,18 +53,7 @@ async def save(request: Request, service: ServiceOf, caller: Evaluator) -> Respo
     fields = await form_of(request)
     when = due_in(fields).when
     wanted = await wanted_in(service, fields)
-    await check_evaluation(service, wanted)
-    entry = await service.work(
-        lambda: schedule(
-            service.workspace.layout,
-            when,
-            fields.get("set", ""),
-            wanted,
-            owner=caller.name,
-            entry_id=fields.get("entry", ""),
-        )
-    )
-    service.log.info("scheduled", entry=entry.entry_id, when=entry.when, by=caller.name)
+    await put_schedule(service, caller, when, wanted, entry_id=fields.get("entry", ""))
     return RedirectResponse("/schedule", 303)
 
 
@@ -80,8 +63,7 @@ async def remove(
 ) -> Response:
     """Remove an entry."""
     del request
-    await service.work(lambda: unschedule(service.workspace.layout, entry_id))
-    service.log.info("unscheduled", entry=entry_id, by=caller.name)
+    await take_schedule(service, caller, entry_id)
     return RedirectResponse("/schedule", 303)
 
 

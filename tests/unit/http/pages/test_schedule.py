@@ -110,6 +110,27 @@ def test_what_cannot_be_scheduled(
     assert _entries(service) == []
 
 
+@pytest.mark.parametrize(
+    ("query", "body", "status"),
+    [
+        ("", {"when": "0 3 * *", "test_set": "small"}, 400),
+        ("", {"when": "0 3 * * *", "test_set": "unknown"}, 404),
+        ("", {"when": "0 3 * * *", "test_set": "small", "tag": "x"}, 422),
+        ("?rrf_k=-1", {"when": "0 3 * * *", "test_set": "small"}, 422),
+        ("?judge=os:system", {"when": "0 3 * * *", "test_set": "small"}, 400),
+        ("?evaluation_id=x", {"when": "0 3 * * *", "test_set": "small"}, 422),
+    ],
+)
+def test_what_a_program_cannot_schedule(
+    service: Service, small_set: TestClient, query: str, body: dict[str, str], status: int
+) -> None:
+    answer = small_set.post(f"/v1/schedules{query}", json=body)
+    assert answer.status_code == status, answer.text
+    assert small_set.put(f"/v1/schedules/gone{query}", json=body).status_code in (status, 404)
+    assert small_set.delete("/v1/schedules/gone").status_code == 404
+    assert _entries(service) == []
+
+
 def test_a_damaged_file_holds_up_nothing(service: Service, small_set: TestClient) -> None:
     _send(small_set, "/ui/schedule", WEEKLY)
     folder = service.workspace.layout.schedule
@@ -135,6 +156,14 @@ def test_only_those_who_may_evaluate_change_the_schedule(
         assert (answer.status_code == 200) is allowed, scope
         answer = small_set.post(f"/ui/schedule/{name}/remove", headers=FORM | who)
         assert (answer.status_code == 200) is allowed, scope
+        assert small_set.get("/v1/schedules", headers=who).status_code == 200
+        body = {"when": "0 3 * * *", "test_set": "small"}
+        made_or_not = small_set.post("/v1/schedules", json=body, headers=who)
+        assert made_or_not.status_code == (201 if allowed else 403), scope
+        path = f"/v1/schedules/{made_or_not.json().get('entry_id', name)}"
+        for method, sent in (("PUT", body), ("DELETE", None)):
+            answer = small_set.request(method, path, json=sent, headers=who)
+            assert answer.status_code == (200 if allowed else 403), (scope, method)
 
 
 @pytest.mark.parametrize(
