@@ -22,7 +22,7 @@ from assay.app.schedule import ScheduleEntry
 from assay.app.timetable import scheduled
 from assay.http.job_answers import enter_evaluation
 from assay.http.pages.clock import OFTEN, WEEKDAYS, Due, due_at
-from assay.http.pages.page import Evaluator, ServiceOf, cli, curl_post, form_of, page
+from assay.http.pages.page import Command, Evaluator, ServiceOf, cli, curl_post, form_of, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import Pairs, read_pane
 from assay.http.service import Service
@@ -86,8 +86,7 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
         }
 
     values = await service.work(work)
-    chosen: Chosen = values["chosen"]
-    name = values["set"] or "NAME"
+    by_clock = bool(values["entry"] or params.get("clock"))
     return page(
         request,
         "ui/evaluate.html",
@@ -95,16 +94,26 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
         parts_of_set=PARTS,
         often=OFTEN,
         weekdays=WEEKDAYS,
-        by_clock=bool(values["entry"] or params.get("clock")),
-        commands=[
-            cli("eval", "run", "--testset", name, *as_flags(chosen.changes())),
-            curl_post(
-                request,
-                f"/v1/evaluate{'?' if chosen.pairs else ''}{chosen.text}",
-                {"dataset_id": name},
-            ),
-        ],
+        by_clock=by_clock,
+        commands=_commands(
+            request, values["set"] or "NAME", values["chosen"], values["due"] if by_clock else None
+        ),
     )
+
+
+def _commands(request: Request, name: str, chosen: Chosen, due: Due | None) -> list[Command]:
+    """The same in a terminal and for programs: now, or by the clock."""
+    flags = ("--testset", name, *as_flags(chosen.changes()))
+    options = f"?{chosen.text}" if chosen.pairs else ""
+    if due is None:
+        return [
+            cli("eval", "run", *flags),
+            curl_post(request, f"/v1/evaluate{options}", {"dataset_id": name}),
+        ]
+    return [
+        cli("schedule", "add", due.when, *flags),
+        curl_post(request, f"/v1/schedules{options}", {"when": due.when, "test_set": name}),
+    ]
 
 
 @router.post("/ui/evaluate")

@@ -60,6 +60,8 @@ def test_an_evaluation_is_scheduled_changed_and_removed(
     form = small_set.get(f"/evaluate?entry={name}").text
     assert 'value="03:30"' in form
     assert 'value="rrf_k=7"' in form
+    assert "assay schedule add &#39;30 3 * * 1&#39; --testset small --rrf-k 7" in form
+    assert "/v1/schedules?rrf_k=7" in form
     shown = _send(small_set, "/ui/schedule", {**WEEKLY, "often": "daily", "entry": name})
     assert "every day at 03:30 UTC" in shown
     assert _entries(service) == [(name, "30 3 * * *")]
