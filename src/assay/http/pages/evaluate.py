@@ -35,6 +35,13 @@ router = new_router()
 
 RECENT = 30
 PARTS = REQUEST_OPTIONS["part"]
+OWN = "service"
+"""The configuration of the service itself, where the address spells out another."""
+JUDGES = {
+    "entailment": "a model, claim by claim",
+    "words": "rules about words and numbers",
+}
+"""Who may judge answers, beside the judge of the settings."""
 NOT_ASKED = frozenset({"k", "offset", "facets", "floor"})
 """Options of one search that an evaluation has no use for."""
 
@@ -68,7 +75,8 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
 
     def work() -> dict[str, Any]:
         entry = _entry(service, params)
-        chosen = _chosen(service, params, searcher.defaults, entry)
+        given = _given(params, searcher.defaults, entry)
+        chosen = _chosen(service, params.get("from", ""), searcher.defaults, given)
         sets = [one for one in service.workspace.test_sets() if one.sound]
         recent = service.workspace.runs.runs(limit=RECENT).runs
         wanted = params.get("set") or (entry.test_set if entry else "")
@@ -78,6 +86,7 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
             "entry": entry,
             "due": due_at(entry.when) if entry else Due(),
             "fields": _fields(params, entry),
+            "given": Chosen("", given),
             "chosen": chosen,
             "sets": sets,
             "set": next((name for name in (wanted, usual) if name in names), ""),
@@ -94,6 +103,8 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
         parts_of_set=PARTS,
         often=OFTEN,
         weekdays=WEEKDAYS,
+        judges=JUDGES,
+        own_judge=service.settings.judge,
         by_clock=by_clock,
         commands=_commands(
             request, values["set"] or "NAME", values["chosen"], values["due"] if by_clock else None
@@ -139,6 +150,7 @@ async def wanted_in(service: Service, fields: Mapping[str, str]) -> EvaluationRe
             tags=(tag,) if tag else (),
             part=PARTS.read(fields["part"]) if fields.get("part") else None,
             answers=bool(fields.get("answers")),
+            judge=fields.get("judge") or None,
             use_cache=not fields.get("anew"),
         )
 
@@ -156,26 +168,27 @@ def _fields(params: QueryParams, entry: ScheduleEntry | None) -> dict[str, Any]:
     if entry is not None:
         tags = entry.request.get("tags") or [""]
         return {**entry.request, "tag": tags[0]}
-    return {one: params.get(one, "") for one in ("name", "tag", "part", "answers")}
+    return {one: params.get(one, "") for one in ("name", "tag", "part", "answers", "judge")}
 
 
-def _chosen(
-    service: Service, params: QueryParams, usual: SearchOptions, entry: ScheduleEntry | None
-) -> Chosen:
-    """The configuration that an address names or spells out, or that of a scheduled evaluation."""
-    source = params.get("from", "")
+def _given(params: QueryParams, usual: SearchOptions, entry: ScheduleEntry | None) -> Pairs:
+    """The configuration that an address spells out, or that of a scheduled evaluation."""
+    if entry is None:
+        return configuration_pairs(read_pane(params, usual).options, usual)
+    return configuration_pairs(changed(usual, **entry.request.get("options", {})), usual)
+
+
+def _chosen(service: Service, source: str, usual: SearchOptions, given: Pairs) -> Chosen:
+    """The configuration that was chosen: a saved one, a run's, the service's own or the given."""
     kind, _, name = source.partition(":")
     if kind == "saved":
         path = service.workspace.layout.configuration(check_id(name, "configuration"))
-        changes = read_configuration(str(path))
-        return Chosen(source, configuration_pairs(changed(usual, **changes), usual))
-    if kind == "run":
-        info = service.workspace.runs.run(name)
-        return Chosen(source, configuration_pairs(options_from(info.config, usual), usual))
-    if entry is not None:
-        found = changed(usual, **entry.request.get("options", {}))
-        return Chosen("", configuration_pairs(found, usual))
-    return Chosen("", configuration_pairs(read_pane(params, usual).options, usual))
+        options = changed(usual, **read_configuration(str(path)))
+    elif kind == "run":
+        options = options_from(service.workspace.runs.run(name).config, usual)
+    else:
+        return Chosen(source, [] if source == OWN else given)
+    return Chosen(source, configuration_pairs(options, usual))
 
 
 def configuration_pairs(options: SearchOptions, usual: SearchOptions) -> Pairs:

@@ -69,6 +69,8 @@ async function sendKept(form, submitter) {
   const fresh = new DOMParser().parseFromString(text, "text/html").querySelector("main");
   $("main").replaceWith(fresh);
   htmx.process(fresh);
+  showMoments(fresh);
+  countTicked();
   fresh.scrollIntoView({ block: "start" });
 }
 
