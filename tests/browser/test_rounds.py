@@ -19,7 +19,14 @@ from assay.http.edge.logs import service_log
 from assay.http.service import Service
 from assay.ingest import read_corpus
 from assay.settings import configure
-from tests.browser.conftest import PICTURES, SETTINGS, Looked, looking, serving
+from tests.browser.conftest import (
+    PICTURES,
+    SETTINGS,
+    Looked,
+    beside_the_main_path,
+    looking,
+    serving,
+)
 from tests.unit.http.small import DOCUMENTS, TEST_SET
 
 if TYPE_CHECKING:
@@ -145,6 +152,7 @@ def test_two_people_judge_at_once_and_a_third_writes_the_next_version(office: Of
     page.wait_for_url("**/testsets/small_v2")
 
 
+@beside_the_main_path
 def test_a_comment_is_not_a_grade_and_a_judge_goes_back_and_resumes(office: Office) -> None:
     _open_round(office.sign_in("carol"), "spring")
     ann = office.sign_in("ann")
@@ -174,6 +182,7 @@ def test_a_comment_is_not_a_grade_and_a_judge_goes_back_and_resumes(office: Offi
     assert again.overflow() <= 0
 
 
+@beside_the_main_path
 def test_a_judge_whose_key_is_revoked_keeps_the_page_and_what_was_typed(office: Office) -> None:
     _open_round(office.sign_in("carol"), "summer")
     bob, chief = office.sign_in("bob"), office.sign_in("chief")
