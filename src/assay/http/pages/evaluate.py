@@ -7,7 +7,7 @@ address says, as the search page writes it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -19,7 +19,7 @@ from assay.app import testsets
 from assay.app.configurations import list_configurations, read_configuration
 from assay.app.evaluation import REQUEST_OPTIONS, EvaluationRequest
 from assay.app.schedule import ScheduleEntry
-from assay.app.timetable import scheduled
+from assay.app.timetable import request_of, scheduled
 from assay.http.job_answers import enter_evaluation
 from assay.http.pages.clock import OFTEN, WEEKDAYS, Due, due_at
 from assay.http.pages.page import Command, Evaluator, ServiceOf, cli, curl_post, form_of, page
@@ -136,18 +136,25 @@ async def start(request: Request, service: ServiceOf, caller: Evaluator) -> Resp
 
 
 async def wanted_in(service: Service, fields: Mapping[str, str]) -> EvaluationRequest:
-    """The evaluation that a form asks for."""
+    """The evaluation that a form asks for; what it does not show stays as an entry has it."""
+    layout = service.workspace.layout
     tag = fields.get("tag", "").strip()
     options = Chosen("", parse_qsl(fields.get("options", ""))).changes()
 
     def read() -> EvaluationRequest:
-        name = fields.get("set", "")
-        return EvaluationRequest(
-            test_set=testsets.load(service.workspace.layout, name, lenient=True),
+        name, entry = fields.get("set", ""), fields.get("entry", "")
+        found = testsets.load(layout, name, lenient=True)
+        before = (
+            request_of(scheduled(layout, entry), found)
+            if entry
+            else EvaluationRequest(test_set=found)
+        )
+        return replace(
+            before,
             test_sets=(name,),
             options=options,
             name=fields.get("name", "").strip(),
-            tags=(tag,) if tag else (),
+            tags=(*([tag] if tag else []), *before.tags[1:]),
             part=PARTS.read(fields["part"]) if fields.get("part") else None,
             answers=bool(fields.get("answers")),
             judge=fields.get("judge") or None,
@@ -167,8 +174,8 @@ def _fields(params: QueryParams, entry: ScheduleEntry | None) -> dict[str, Any]:
     """What the form is filled in with."""
     if entry is not None:
         tags = entry.request.get("tags") or [""]
-        return {**entry.request, "tag": tags[0]}
-    return {one: params.get(one, "") for one in ("name", "tag", "part", "answers", "judge")}
+        return {**entry.request, "tag": tags[0], "anew": not entry.request.get("use_cache", True)}
+    return {one: params.get(one, "") for one in ("name", "tag", "part", "answers", "judge", "anew")}
 
 
 def _given(params: QueryParams, usual: SearchOptions, entry: ScheduleEntry | None) -> Pairs:

@@ -71,6 +71,33 @@ def test_an_evaluation_is_scheduled_changed_and_removed(
     assert "may have been removed" in gone.text
 
 
+def test_what_the_form_lacks_is_shown_and_kept(service: Service, small_set: TestClient) -> None:
+    """A command and a program can ask for more than the form offers."""
+    asked = "rrf_k=7&measure=MAP&seed=3&boosts=false&tag=a&tag=b&cache=false&judge=words"
+    body = {"when": "30 3 * * 1", "test_set": "small"}
+    made = small_set.post(f"/v1/schedules?{asked}", json=body)
+    assert made.status_code == 201, made.text
+    name = made.json()["entry_id"]
+    shown = small_set.get("/schedule").text
+    for words in ("rrf k 7", "measures MAP", "seed 3", "no boosts", "judge words", "no cache"):
+        assert f"· {words}" in shown, words
+    form = small_set.get(f"/evaluate?entry={name}").text
+    assert '<option value="words" selected>' in form
+    assert 'name="anew" checked' in form
+    fields = {**WEEKLY, "name": "", "entry": name, "options": "rrf_k=7&boosts=false", "anew": "on"}
+    _send(small_set, "/ui/schedule", {**fields, "judge": "words", "tag": "a"})
+    (entry,) = small_set.get("/v1/schedules").json()["own"]
+    assert entry["request"] == made.json()["request"]
+
+
+def test_an_entry_whose_test_set_is_gone_says_so(service: Service, small_set: TestClient) -> None:
+    _send(small_set, "/ui/schedule", WEEKLY)
+    assert "cannot be run" not in small_set.get("/schedule").text
+    for file in service.workspace.layout.test_sets.glob("small*"):
+        file.unlink()
+    assert "cannot be run" in small_set.get("/schedule").text
+
+
 def test_a_running_service_starts_what_was_scheduled(
     service: Service, small_set: TestClient
 ) -> None:
@@ -138,10 +165,13 @@ def test_a_damaged_file_holds_up_nothing(service: Service, small_set: TestClient
     folder = service.workspace.layout.schedule
     (folder / "damaged.json").write_text("{", encoding="utf-8")
     (folder / "wrong.json").write_text('{"entry_id": "wrong"}', encoding="utf-8")
+    old = '{"entry_id": "old", "when": "0 3 * * *", "test_set": "small", "request": {"gone": 1}}'
+    (folder / "old.json").write_text(old, encoding="utf-8")
     shown = small_set.get("/schedule").text
     assert "every Monday" in shown
     assert "damaged.json" in shown
     assert "wrong.json" in shown
+    assert shown.count("cannot be run") == 1
 
 
 def test_only_those_who_may_evaluate_change_the_schedule(
