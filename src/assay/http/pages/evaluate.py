@@ -42,6 +42,7 @@ JUDGES = {
     "words": "rules about words and numbers",
 }
 """Who may judge answers, beside the judge of the settings."""
+FIELDS = ("name", "tag", "part", "answers", "judge", "anew")
 NOT_ASKED = frozenset({"k", "offset", "facets", "floor"})
 """Options of one search that an evaluation has no use for."""
 
@@ -172,10 +173,12 @@ def _entry(service: Service, params: QueryParams) -> ScheduleEntry | None:
 
 def _fields(params: QueryParams, entry: ScheduleEntry | None) -> dict[str, Any]:
     """What the form is filled in with."""
-    if entry is not None:
-        tags = entry.request.get("tags") or [""]
-        return {**entry.request, "tag": tags[0], "anew": not entry.request.get("use_cache", True)}
-    return {one: params.get(one, "") for one in ("name", "tag", "part", "answers", "judge", "anew")}
+    shown = {one: params.get(one, "") for one in FIELDS}
+    if entry is None:
+        return shown
+    stored = entry.request
+    tag = next(iter(stored.get("tags", ())), "")
+    return {**shown, **stored, "tag": tag, "anew": not stored.get("use_cache", True)}
 
 
 def _given(params: QueryParams, usual: SearchOptions, entry: ScheduleEntry | None) -> Pairs:
