@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -165,8 +166,8 @@ def test_a_damaged_file_holds_up_nothing(service: Service, small_set: TestClient
     folder = service.workspace.layout.schedule
     (folder / "damaged.json").write_text("{", encoding="utf-8")
     (folder / "wrong.json").write_text('{"entry_id": "wrong"}', encoding="utf-8")
-    old = '{"entry_id": "old", "when": "0 3 * * *", "test_set": "small", "request": {"gone": 1}}'
-    (folder / "old.json").write_text(old, encoding="utf-8")
+    old = {"when": "0 3 * * *", "test_set": "small", "request": {"options": {"gone": 1}}}
+    (folder / "old.json").write_text(json.dumps({**old, "entry_id": "old"}), encoding="utf-8")
     shown = small_set.get("/schedule").text
     assert "every Monday" in shown
     assert "damaged.json" in shown
