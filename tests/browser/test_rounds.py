@@ -32,6 +32,8 @@ from tests.unit.http.small import DOCUMENTS, TEST_SET
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = beside_the_main_path
+
 Look = Callable[..., Looked]
 GRADES = {"Aspirin": 1, "Migraine": 3, "Statins": 3, "Insulin": 2, "Metformin": 0}
 QUESTIONS = "what ends a migraine headache\ncholesterol in the blood\nblood sugar in diabetes"
@@ -152,7 +154,6 @@ def test_two_people_judge_at_once_and_a_third_writes_the_next_version(office: Of
     page.wait_for_url("**/testsets/small_v2")
 
 
-@beside_the_main_path
 def test_a_comment_is_not_a_grade_and_a_judge_goes_back_and_resumes(office: Office) -> None:
     _open_round(office.sign_in("carol"), "spring")
     ann = office.sign_in("ann")
@@ -182,7 +183,6 @@ def test_a_comment_is_not_a_grade_and_a_judge_goes_back_and_resumes(office: Offi
     assert again.overflow() <= 0
 
 
-@beside_the_main_path
 def test_a_judge_whose_key_is_revoked_keeps_the_page_and_what_was_typed(office: Office) -> None:
     _open_round(office.sign_in("carol"), "summer")
     bob, chief = office.sign_in("bob"), office.sign_in("chief")
