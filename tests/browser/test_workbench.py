@@ -102,6 +102,20 @@ def test_the_palette_goes_anywhere_by_keys(look: Look) -> None:
 
 
 @beside_the_main_path
+def test_questions_that_were_typed_outlive_a_reload(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/annotate/new?from=typed")
+    page.fill("textarea[name=questions]", "what ends a migraine\nwhat lowers cholesterol")
+    page.get_by_role("button", name="Check the questions").click()
+    page.locator("table.drawn").wait_for()
+    page.reload()
+    assert page.input_value("textarea[name=questions]").startswith("what ends a migraine")
+    seen.go("/annotate/new?from=first")
+    assert page.input_value("textarea[name=questions]") == ""
+
+
+@beside_the_main_path
 def test_a_double_click_starts_one_evaluation(look: Look) -> None:
     seen = look()
     page = seen.page
