@@ -184,6 +184,16 @@ def test_a_query_leads_to_the_search_of_either_run(reading: TestClient) -> None:
     assert 'href="/search?q=headache">as B did' in text
 
 
+def test_a_page_of_an_error_knows_who_asks(
+    reading: TestClient, staff: dict[str, TestClient]
+) -> None:
+    text = reading.get("/runs/nothing-here").text
+    assert ">Keys</a>" in text
+    assert "Sign in" not in text
+    assert ">eva</a>" in staff["evaluator"].get("/runs/nothing-here").text
+    assert "Sign in" in staff["nobody"].get("/runs/nothing-here").text
+
+
 def test_a_deleted_run_is_offered_back(pages: TestClient) -> None:
     status, place, _ = _post(pages, "/ui/runs/delete", run="run_b")
     assert (status, place) == (303, "/runs?deleted=run_b")
