@@ -199,7 +199,7 @@ def test_why_a_document_is_missing(look: Look) -> None:
 def test_hits_are_graded_by_key_and_every_pane_scores(look: Look) -> None:
     seen = look()
     page = seen.page
-    seen.go("/search?q=headache&two=on&b_rrf_k=5&k=5")
+    seen.go("/search?q=headache&two=on&b_rrf_k=5&k=5&set=playground")
     page.keyboard.press("j")
     page.keyboard.press("0")  # a question that nothing answers waits
     page.locator("#standing-A", has_text="not saved yet").wait_for()

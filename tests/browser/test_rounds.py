@@ -126,6 +126,7 @@ def test_two_people_judge_at_once_and_a_third_writes_the_next_version(office: Of
         judge.go("/annotate")
         judge.page.get_by_role("link", name="Judge", exact=True).click()
         judge.page.locator("article.passage").wait_for()
+        judge.page.wait_for_load_state("load")  # keys are heard from then on
     first, left = True, [ann.page, bob.page]
     while left:  # turn by turn, in two browsers
         left = [page for page in left if _judge_one(page, off=first and page is bob.page)]
@@ -138,6 +139,7 @@ def test_two_people_judge_at_once_and_a_third_writes_the_next_version(office: Of
     carol.go("/annotate")
     page.get_by_role("link", name="Decide").click()
     page.locator("h2", has_text="How to judge").wait_for()
+    page.wait_for_load_state("load")
     page.keyboard.press("3")
     page.locator("text=Nothing waits for a decision").wait_for()
     page.keyboard.press("z")

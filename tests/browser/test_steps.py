@@ -145,6 +145,7 @@ def test_make_and_judge_a_round_of_two_and_refresh_the_set(look: Look) -> None:
             page.wait_for_url("**/annotate")
         person.click(f"a[href='{link.removeprefix(person.seen.root)}?as={name}']")
         page.locator("article.passage").wait_for()
+        page.wait_for_load_state("load")  # keys are heard from then on
         while not page.locator("text=Everything is judged").count():
             before = page.locator("#desk .row .soft").first.inner_text()
             title = page.locator("article.passage h2, article.passage .text").first.inner_text()
