@@ -48,7 +48,11 @@ async def schedule_page(request: Request, service: ServiceOf, caller: Reader) ->
 
     def work() -> dict[str, Any]:
         found = service.workspace.schedules()
-        sets = {one.name: one.reading.test_set for one in service.workspace.test_sets()}
+        sets = {
+            one.name: one.reading.test_set
+            for one in service.workspace.test_sets()
+            if one.reading is not None
+        }
         return {
             "fixed": [_view(service, one, sets.get(one.test_set)) for one in found.fixed],
             "own": [_view(service, one, sets.get(one.test_set)) for one in found.own],
