@@ -8,8 +8,8 @@ PY := $(VENV)/bin/python
 # what pytest makes of the test modules is kept, even where the environment forbids bytecode:
 # collecting them takes half the time
 PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest
-# as many test processes as cores, up to four; the tests of a file stay together
-WORKERS ?= -n auto --maxprocesses 4 --dist loadfile
+# more processes than two cores, since some tests wait; the tests of a file stay together
+WORKERS ?= -n 3 --dist loadfile
 # unit and contract tests that are not marked slow, with fewer examples of each property
 QUICK := tests/unit tests/contract -m "not slow" --hypothesis-profile quick
 BYTECODE := $(VENV)/.compiled

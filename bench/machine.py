@@ -7,6 +7,8 @@ import platform
 import time
 from importlib.metadata import PackageNotFoundError, version
 
+from assay.extras import DISTRIBUTION
+
 PACKAGES = (
     *("assay", "numpy", "polars", "scipy", "pytrec-eval-terrier", "ir-measures"),
     *("ranx", "numba", "pandas", "pyarrow", "scikit-learn"),
@@ -14,7 +16,7 @@ PACKAGES = (
 INDEX_PACKAGES = (
     *("assay", "faiss-cpu", "scipy", "bm25s", "lancedb", "qdrant-edge-py", "chromadb"),
 )
-SEARCH_PACKAGES = (*("assay", "faiss-cpu", "onnxruntime", "lancedb", "qdrant-edge-py"),)
+SEARCH_PACKAGES = ("assay", "faiss-cpu", "onnxruntime", "lancedb", "qdrant-edge-py")
 
 
 def describe(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
@@ -91,6 +93,6 @@ def _field(path: str, name: str, mark: str = ":") -> str | None:
 
 def _version(name: str) -> str:
     try:
-        return version(name)
+        return version(DISTRIBUTION if name == "assay" else name)
     except PackageNotFoundError:
         return "not installed"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from assay import compiled
+from assay import compiled, garbage
 from assay.app.engine import model_shelf
 from assay.encode.pull import pull
 from assay.encode.shelf import Shelf
@@ -31,6 +31,12 @@ os.environ.pop("COLUMNS", None)
 settings.register_profile("assay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", settings.get_profile("assay"), max_examples=15)
 settings.load_profile("assay")
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage seldom: it took a sixth of the time of the service's tests."""
+    garbage.for_command()
+    garbage.spare_what_stays()
 
 
 def without_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import BLOCK, NAV, PAGES, ROOT, WORDS_ONLY, blocks, programs
+from tests.warm import warm
 
 SHELL = ["bash", "-euo", "pipefail", "-c"]
 
@@ -36,36 +39,39 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with ``assay`` on the path, shared by all pages."""
-    return with_assay(tmp_path_factory.mktemp("reader"))
+def tool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The program ``assay``."""
+    with warm(tmp_path_factory.mktemp("tool")) as program:
+        yield program
 
 
-def with_assay(made: Path) -> Path:
-    tool = made / "bin" / "assay"
-    tool.parent.mkdir()
-    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n')
-    tool.chmod(0o755)
-    (made / "home").mkdir()
-    return made
+Run = Callable[[list[str], Path], None]
 
 
-def environment_of(folder: Path) -> dict[str, str]:
-    """What a reader has who has just installed assay: a clean home, and no model."""
-    return {
+@pytest.fixture(scope="module")
+def run(tool: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Runs a command as for a reader who has just installed assay: a clean home, and no model."""
+    environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")},
         **WORDS_ONLY,
-        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PATH": f"{tool.parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "src"),
-        "HOME": str(folder / "home"),
+        "HOME": str(tmp_path_factory.mktemp("home")),
     }
+    return partial(_run, environment)
 
 
-def run(command: list[str], folder: Path) -> None:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all pages share."""
+    return tmp_path_factory.mktemp("reader")
+
+
+def _run(environment: dict[str, str], command: list[str], folder: Path) -> None:
     done = subprocess.run(
         command,
         cwd=folder,
-        env=environment_of(folder),
+        env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -79,7 +85,7 @@ def run(command: list[str], folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in NAV if blocks(page, "sh", "python")])
-def test_examples_run(page: str, folder: Path) -> None:
+def test_examples_run(page: str, folder: Path, run: Run) -> None:
     for language, body in programs(page):
         run([*SHELL, body] if language == "sh" else [sys.executable, "-c", body], folder)
 
@@ -149,9 +155,9 @@ def elsewhere(page: str, line: str) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def furnished(tmp_path_factory: pytest.TempPathFactory, run: Run) -> Path:
     """A folder with documents, runs and judgments, as whoever reads a how-to has them."""
-    made = with_assay(tmp_path_factory.mktemp("furnished"))
+    made = tmp_path_factory.mktemp("furnished")
     run([*SHELL, GIVEN], made)
     return made
 
@@ -168,13 +174,13 @@ def test_what_needs_something_else_is_a_part_of_the_commands() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "line"), HERE, ids=[line[:50] for _, line in HERE])
-def test_every_other_command_runs(page: str, line: str, furnished: Path) -> None:
+def test_every_other_command_runs(page: str, line: str, furnished: Path, run: Run) -> None:
     assert page
     run([*SHELL, line], furnished)
 
 
 @pytest.mark.slow
-def test_the_tutorial_of_python_draws(folder: Path) -> None:
+def test_the_tutorial_of_python_draws(folder: Path, run: Run) -> None:
     pytest.importorskip("matplotlib", reason="the extra plots is not installed")
     page = "tutorial/python.md"
     cells = [body for _, body in blocks(page, "python")]
@@ -183,7 +189,6 @@ def test_the_tutorial_of_python_draws(folder: Path) -> None:
     before = cells[: cells.index(gate)]
     place = folder / "drawn"
     place.mkdir()
-    with_assay(place)
     run([sys.executable, "-c", "\n".join([*before, plots])], place)
     for name in ("forest", "differences", "trend", "waterfall"):
         assert (place / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -7,10 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.warm import warm
 
 pytestmark = pytest.mark.slow
 
@@ -29,15 +31,17 @@ At = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture(scope="module")
-def wrong_clock(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library that makes the time of day wrong by what a file says."""
+def wrong_clock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The program ``assay``, whose time of day is wrong by what the file ``offset`` beside says."""
     compiler = shutil.which("cc")
     if compiler is None or sys.platform != "linux":
         pytest.skip("no C compiler here to make a wrong clock with")
-    made = tmp_path_factory.mktemp("clock") / "clock.so"
-    source = Path(__file__).with_name("clock.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", made, source, "-ldl"], check=True)
-    return made
+    folder = tmp_path_factory.mktemp("clock")
+    library, source = folder / "clock.so", Path(__file__).with_name("clock.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    offset = folder / "bin" / "offset"
+    with warm(folder, {"LD_PRELOAD": str(library), "ASSAY_TEST_CLOCK": str(offset)}) as program:
+        yield program
 
 
 @pytest.fixture
@@ -47,12 +51,12 @@ def at(wrong_clock: Path, tmp_path: Path) -> At:
     (tmp_path / "s.yaml").write_text(TEST_SET)
 
     def call(seconds: int, *arguments: str) -> tuple[int, str]:
-        (tmp_path / "offset").write_text(str(seconds))
-        clock = {"LD_PRELOAD": str(wrong_clock), "ASSAY_TEST_CLOCK": str(tmp_path / "offset")}
+        offset = wrong_clock.with_name("offset")
+        offset.write_text(str(seconds))
         done = subprocess.run(
-            [sys.executable, "-m", "assay", "--home", "home", *arguments],
-            cwd=tmp_path, env={**os.environ, **SETTINGS, **clock}, timeout=120,
-            capture_output=True, text=True, check=False,
+            [wrong_clock, "--home", "home", *arguments],
+            cwd=tmp_path, env={**os.environ, **SETTINGS, "ASSAY_TEST_CLOCK": str(offset)},
+            timeout=120, capture_output=True, text=True, check=False,
         )  # fmt: skip
         return done.returncode, done.stdout + done.stderr
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import yaml
 
 from assay.cli.main import run
 from assay.extras import DISTRIBUTION
+from tests.warm import warm
 
 CI = Path(__file__).resolve().parents[2] / "ci"
 WHEELS = CI.parent / ".github" / "workflows" / "wheels.yml"
@@ -80,16 +82,20 @@ def test_the_gates_install_us() -> None:
         assert installed((CI / name).read_text(encoding="utf-8")) == {DISTRIBUTION}
 
 
-def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a step as a runner would, with this assay and without a network."""
-    tools = folder / "tools"
-    tools.mkdir(exist_ok=True)
-    for name, line in (
-        ("assay", f'exec "{sys.executable}" -m assay "$@"'),
-        ("pip", 'echo "$@" >> pip.log'),
-    ):
-        (tools / name).write_text(f"#!/bin/sh\n{line}\n")
-        (tools / name).chmod(0o755)
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with this assay, and with a pip that has no network."""
+    with warm(tmp_path_factory.mktemp("tools")) as assay:
+        pip = assay.with_name("pip")
+        pip.write_text('#!/bin/sh\necho "$@" >> pip.log\n')
+        pip.chmod(0o755)
+        yield assay.parent
+
+
+def shell(
+    script: str, folder: Path, tools: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a step as a runner would."""
     environment = {
         "PATH": f"{tools}:{os.environ['PATH']}",
         "PYTHONPATH": str(CI.parent / "src"),
@@ -130,7 +136,7 @@ WORDS = ("aspirin", "metformin", "warfarin", "insulin", "heparin", "digoxin")
 @pytest.mark.slow
 @pytest.mark.req("E9")
 @pytest.mark.parametrize("event", ["github", "gitlab"])
-def test_the_gate_runs_as_it_is_shipped(event: str, repository: Path) -> None:
+def test_the_gate_runs_as_it_is_shipped(event: str, repository: Path, tools: Path) -> None:
     chosen = {"TEST_SET": "golden.yaml", "CORPUS": "corpus", "EXTRA": "[search]"}
     if event == "github":
         steps = {step["name"]: step.get("run", "") for step in github_steps()}
@@ -142,19 +148,19 @@ def test_the_gate_runs_as_it_is_shipped(event: str, repository: Path) -> None:
         baseline = "\n".join([*prepared, *content["search-quality-baseline"]["script"]])
         before = "\n".join(prepared)
         gate = "\n".join(content["search-quality"]["script"])
-    first = shell(baseline, repository, **chosen)
+    first = shell(baseline, repository, tools, **chosen)
     assert first.returncode == 0, first.stdout + first.stderr
     assert (repository / "baseline.json").is_file()
     wheel = Path("wheels") / "assay_search-0.1.0-py3-none-any.whl"
     (repository / wheel.parent).mkdir()
     (repository / wheel).touch()
-    again = shell(f"{before}\n{gate}", repository, **chosen)
+    again = shell(f"{before}\n{gate}", repository, tools, **chosen)
     assert again.returncode == 0, again.stdout + again.stderr
     assert "gate: passed" in again.stdout + again.stderr
     asked = (repository / "pip.log").read_text().splitlines()
     assert asked == [f"install {DISTRIBUTION}[search]", f"install {wheel}[search]"]
     (repository / "corpus" / "documents.jsonl").write_text('{"_id": "d9", "text": "nothing"}\n')
-    worse = shell(f"rm -rf .assay\n{before}\n{gate}", repository, **chosen)
+    worse = shell(f"rm -rf .assay\n{before}\n{gate}", repository, tools, **chosen)
     assert worse.returncode == 3, worse.stdout + worse.stderr
     assert (repository / "out" / "report.md").is_file()
 

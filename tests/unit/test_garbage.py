@@ -10,6 +10,7 @@ from assay import garbage
 
 
 def test_nothing_is_collected_meanwhile() -> None:
+    gc.unfreeze()
     assert gc.isenabled()
     with garbage.paused():
         assert not gc.isenabled()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from assay.app.workspace import Workspace
 from assay.settings import configure
 from tests.unit.app.results import DOCUMENTS
+from tests.warm import warm
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.slow
@@ -52,15 +54,23 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """pytest, started from a process that has imported assay."""
+    with warm(tmp_path_factory.mktemp("program"), entry="pytest:console_main") as made:
+        yield made
+
+
 @pytest.fixture
 def project(
-    workspace: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, program: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> pytest.Pytester:
     """A project with a workspace and a test set, as a team has it; its pytest has no other plugins.
 
     Loading the plugins of our own tests would take longer than everything else.
     """
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setattr(pytester, "_getpytestargs", lambda: (str(program),))
     shutil.copytree(workspace, pytester.path, dirs_exist_ok=True)
     (pytester.path / "golden.json").write_text(json.dumps(GOLDEN))
     pytester.makeini("[pytest]\nassay_home = search\naddopts = --strict-markers -W error\n")

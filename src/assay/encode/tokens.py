@@ -64,10 +64,11 @@ class TextTokenizer:
         """The tokens of two texts as one row; the longer of the two is truncated."""
         return self._row((clipped(first), clipped(second)))
 
-    def pairs(self, first: str, seconds: list[str]) -> list[TokenRow]:
-        """The same for several second texts at once."""
+    def pairs(self, first: str, seconds: list[str], *, typed: bool = True) -> list[TokenRow]:
+        """The same for several second texts at once; every type is 0 if not ``typed``."""
         given = [(clipped(first), clipped(second)) for second in seconds]
-        return [_token_row(found) for found in self._tokenizer.encode_batch_fast(given)]
+        found = self._tokenizer.encode_batch_fast(given)
+        return [_token_row(one, typed=typed) for one in found]
 
     def terms(self) -> list[str]:
         """Every entry of the vocabulary, by its id."""
@@ -79,8 +80,9 @@ class TextTokenizer:
         return _token_row(self._tokenizer.encode_batch_fast([given])[0])
 
 
-def _token_row(found: Encoding) -> TokenRow:
-    return TokenRow(np.array(found.ids, np.int64), np.array(found.type_ids, np.int64))
+def _token_row(found: Encoding, *, typed: bool = True) -> TokenRow:
+    ids = np.array(found.ids, np.int64)
+    return TokenRow(ids, np.array(found.type_ids, np.int64) if typed else np.zeros_like(ids))
 
 
 def clipped(text: str) -> str:

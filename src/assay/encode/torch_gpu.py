@@ -21,7 +21,8 @@ from assay.encode.cards import ModelCard, Role
 from assay.encode.cross_encoder import BATCH
 from assay.encode.shelf import FoundModel, checksum, faults
 from assay.encode.tokens import TextTokenizer, clipped
-from assay.encode.torch_graphs import Graphs
+from assay.encode.torch_graphs import Padded, padded
+from assay.encode.torch_packed import Packed
 from assay.errors import CorruptModelError, GpuNotAvailableError, LimitError, UsageError
 from assay.extras import DISTRIBUTION, import_optional
 from assay.model.vectors import DenseMatrix, Kind, SparseVector
@@ -141,7 +142,8 @@ class TorchReranker(_OnGpu):
 
     The model is called without sentence-transformers, whose tokenizing takes longer than the GPU:
     here it runs on all cores, for the next batch while the GPU works on the last. Kernels are
-    launched through recorded graphs if the library supports it (``torch_graphs.py``).
+    launched through recorded graphs, on tokens without padding if the model is of a known kind
+    (``torch_packed.py``, ``torch_graphs.py``), or else one by one.
     """
 
     def __init__(self, found: FoundModel, max_tokens: int | None = None) -> None:
@@ -160,9 +162,9 @@ class TorchReranker(_OnGpu):
             raise UsageError(f"{self._card.name} has several classes, and a reranker has one score")
         words = found.folder / "tokenizer.json"
         self._tokenizer = TextTokenizer(words.read_bytes(), self._tokens, str(words), parallel=True)
-        typed = getattr(self._model.config, "type_vocab_size", 1) > 1
-        self._inputs = ("input_ids", "attention_mask", *(("token_type_ids",) * typed))
-        self._graphs = Graphs.of(self._torch, self._model, self._tokens, self._inputs)
+        self._typed = getattr(self._model.config, "type_vocab_size", 1) > 1
+        self._inputs = ("input_ids", "attention_mask", *(("token_type_ids",) * self._typed))
+        self._recorded = _recorded(self._torch, self._model, self._tokens, self._inputs)
 
     def score(
         self, query: str, passages: list[str], *, stop: Callable[[], bool] | None = None
@@ -186,28 +188,33 @@ class TorchReranker(_OnGpu):
     def _batch(self, query: str, passages: list[str], stop: Callable[[], bool] | None) -> Any:
         if stop is not None and stop():
             raise TimeoutError("reranking was stopped")
-        rows = self._tokenizer.pairs(query, passages)
-        width = max(len(row.ids) for row in rows)
-        shape = len(rows), width
-        pad = self._model.config.pad_token_id or 0
-        arrays = {
-            "input_ids": np.full(shape, pad, np.int64),
-            "attention_mask": np.zeros(shape, np.int64),
-            "token_type_ids": np.zeros(shape, np.int64),
-        }
-        for at, row in enumerate(rows):
-            arrays["input_ids"][at, : len(row.ids)] = row.ids
-            arrays["token_type_ids"][at, : len(row.ids)] = row.types
-            arrays["attention_mask"][at, : len(row.ids)] = 1
-        given = {name: arrays[name] for name in self._inputs}
-        if self._graphs is not None:
-            return self._graphs.logits(given)
+        rows = self._tokenizer.pairs(query, passages, typed=self._typed)
+        if self._recorded is not None:
+            return self._recorded.logits(rows)
+        shape = len(rows), max(len(row.ids) for row in rows)
+        arrays = padded(rows, shape, self._model.config.pad_token_id or 0)
         with self._torch.inference_mode():
             there = {
-                name: self._torch.from_numpy(array).to("cuda", non_blocking=True)
-                for name, array in given.items()
+                name: self._torch.from_numpy(arrays[name]).to("cuda", non_blocking=True)
+                for name in self._inputs
             }
             return self._model(**there).logits
+
+
+def _recorded(
+    torch: Any, model: Any, longest: int, names: tuple[str, ...]
+) -> Packed | Padded | None:
+    """The fastest way that suits the model, the GPU and the release of the library."""
+    ways: tuple[Callable[[], Packed | Padded], ...] = (
+        lambda: Packed(torch, model, longest),
+        lambda: Padded(torch, model, longest, names),
+    )
+    for way in ways:
+        try:
+            return way()
+        except (AttributeError, ImportError, RuntimeError, TypeError, ValueError):
+            continue
+    return None
 
 
 def _batches(order: list[int], passages: list[str]) -> list[list[str]]:

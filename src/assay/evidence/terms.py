@@ -379,6 +379,7 @@ def _is_code(word: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4_096)
 def _is_content(word: str) -> bool:
     low = folded(word)
     return (
@@ -395,6 +396,7 @@ def _is_content(word: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4_096)
 def _plain_term(word: str) -> Term:
     if route := _ROUTES.get(folded(word)):
         return Term(word, route)

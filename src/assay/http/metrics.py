@@ -58,17 +58,26 @@ class Metrics:
     def __init__(self, routes: Iterable[str] = ()) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
-        self._routes: frozenset[str] = frozenset()
+        self.routes: frozenset[str] = frozenset()
+        self._asked: set[str] = set()
         self._known_intents: tuple[str, ...] = INTENTS
         self._components: tuple[str, ...] = COMPONENTS
         self._make_search()
         self._make_service()
         self.know_routes(routes)
+        self._series_of(OTHER)
 
     def know_routes(self, routes: Iterable[str]) -> None:
-        """Give each of these routes its series."""
-        self._routes = self._routes | frozenset(routes)
-        for route in (*self._routes, OTHER):
+        """Count requests to each of these routes apart.
+
+        The first request makes the series of all statuses: there are thousands for all routes, and
+        a failure that comes later is seen as a step from zero.
+        """
+        self.routes = self.routes | frozenset(routes)
+
+    def _series_of(self, route: str) -> None:
+        if route not in self._asked:
+            self._asked.add(route)
             self._request_seconds.labels(route)
             for status in STATUSES:
                 self._requests.labels(route, status)
@@ -119,8 +128,9 @@ class Metrics:
 
     def requested(self, route: str | None, status: str, seconds: float) -> None:
         """Count one HTTP request."""
-        known = route if route in self._routes else OTHER
+        known = route if route in self.routes else OTHER
         assert known is not None
+        self._series_of(known)
         self._requests.labels(known, _one_of(status, STATUSES)).inc()
         self._request_seconds.labels(known).observe(seconds)
 

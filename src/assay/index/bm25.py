@@ -38,6 +38,7 @@ from assay.analysis.words import analyse
 from assay.cache import Cache
 from assay.index.columns import Columns
 from assay.index.postings import Floats, Ordinals, Postings
+from assay.index.texts import texts_at
 from assay.index.words import Block, Dictionary, Wanted, open_words, write_words
 from assay.model.arrays import BoolArray, IntArray
 from assay.model.document import Chunk
@@ -120,7 +121,6 @@ class Bm25:
         self._postings = Postings(
             [one.block.postings(values) for one, values in zip(parts, self._values, strict=True)]
         )
-        self._having: Cache[str, IntArray] = Cache(limits.MAX_CACHED_WORDS)
         self._frequency: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
         self._counts: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
 
@@ -137,7 +137,7 @@ class Bm25:
         hits: list[Hit] = []
         for found in self._postings.best(wanted.fields, places, factors, masks, k):
             one = self._parts[found.block]
-            ids = map(one.chunk_ids.__getitem__, found.rows.tolist())
+            ids = texts_at(one.chunk_ids, found.rows)
             hits += hits_of(one.keys[found.rows].tolist(), ids, found.scores.tolist())
         return best_hits(hits, k)
 
@@ -275,20 +275,21 @@ class Bm25:
         return known
 
     def among(self, word: str, keys: IntArray) -> BoolArray:
-        """Which of the chunks with these keys have this word; all where too many chunks do.
-
-        The chunks of the last few words are remembered.
-        """
+        """Which of the chunks with these keys have this word; all where too many chunks do."""
         if self.frequency(word) > limits.MAX_CHUNKS_OF_WORD:
             return np.ones(len(keys), dtype=np.bool_)
-        those = self._having.get(word)
-        if those is None:
-            those = self._keys([[clause] for clause in clauses_of(word)])
-            self._having.put(word, those)
-        if not len(those):
-            return np.zeros(len(keys), dtype=np.bool_)
-        found: BoolArray = those.take(np.searchsorted(those, keys), mode="clip") == keys
-        return found
+        terms = analyse(word).terms
+        wanted = Wanted((field, term) for term in terms for field in (BODY, FORMS))
+        having = np.zeros((len(terms), len(keys)), dtype=np.bool_)
+        for one, ordinals in zip(self._parts, self._dictionary.find(wanted), strict=True):
+            at = np.searchsorted(one.keys[:-1], keys)
+            here = np.flatnonzero(one.keys[at] == keys)
+            rows = at[here].astype(np.uint16)
+            for number, ordinal in enumerate(ordinals.tolist() if len(here) else ()):
+                if len(posted := one.block.rows(ordinal)):
+                    found = posted.take(np.searchsorted(posted, rows), mode="clip") == rows
+                    having[number // 2, here] |= found
+        return np.asarray(having.all(axis=0))
 
 
 def frequency_of(word: str, counts: Callable[[Sequence[str]], Mapping[str, int]], size: int) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay import limits
-from assay.index.texts import Texts, open_texts, write_texts
+from assay.index.texts import Texts, open_texts, texts_at, write_texts
 from assay.model.arrays import BoolArray
 from assay.model.document import Chunk, ChunkLabels, KeyedChunk
 from assay.model.names import names_of
@@ -107,26 +107,26 @@ class Columns:
         if len(known) > limits.MAX_CACHED_LABELS:
             known = self._labels = {}
             self._kinds = {}
-        for row in numbers:
-            if row not in known:
-                known[row] = self._labels_of(row)
+        if missing := [row for row in numbers if row not in known]:
+            known.update(zip(missing, self._labels_of(missing), strict=True))
         return dict(zip(self.keys[rows].tolist(), map(known.__getitem__, numbers), strict=True))
 
-    def _labels_of(self, row: int) -> ChunkLabels:
-        codes = tuple(self._codes[self._at[name], row].item() for name in LABELS)
-        found = self._kinds.get(codes)
-        if found is None:  # one value shared by all chunks with the same labels
-            section, hint, table, names = map(self._value, LABELS, codes)
-            found = self._kinds[codes] = ChunkLabels(section, hint, table == str(True), names)
-        return found
+    def _labels_of(self, rows: list[int]) -> Iterator[ChunkLabels]:
+        codes = [self._codes[self._at[name]][rows] for name in LABELS]
+        texts = (texts_at(self._read[name], each) for name, each in zip(LABELS, codes, strict=True))
+        kinds = zip(*(each.tolist() for each in codes), strict=True)
+        for kind, (section, hint, table, names) in zip(
+            kinds, zip(*texts, strict=True), strict=True
+        ):
+            found = self._kinds.get(kind)
+            if found is None:  # one value shared by all chunks with the same labels
+                found = self._kinds[kind] = ChunkLabels(section, hint, table == str(True), names)
+            yield found
 
     @property
     def sections(self) -> Sequence[str]:
         """The labels of sections that the rows have."""
         return self._values.get("section_label", ())
-
-    def _value(self, name: str, code: int) -> str:
-        return self._read[name][code]
 
 
 def _place_of(value: str, values: Sequence[str]) -> int | None:
@@ -155,6 +155,19 @@ class ChunkIds(Mapping[int, str]):
                 if one.keys[at] == key:
                     return one.chunk_ids[at]
         raise KeyError(key)
+
+    def of(self, keys: Sequence[int]) -> list[str | None]:
+        """The ids of these keys; None for one that no chunk has."""
+        wanted = np.array(keys)
+        if wanted.dtype != np.int64:  # something among them is no key
+            return [*map(self.get, keys)]
+        found: list[str | None] = [None] * len(keys)
+        for one in self._segments:
+            at = np.searchsorted(one.keys[:-1], wanted)
+            here = np.flatnonzero(one.keys[at] == wanted)
+            for place, chunk_id in zip(here, texts_at(one.chunk_ids, at[here]), strict=True):
+                found[place] = chunk_id
+        return found
 
 
 def _mapped(path: Path) -> NDArray[Any]:

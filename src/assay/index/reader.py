@@ -30,6 +30,7 @@ from assay.index.facts import Facts, facts_of_rows, open_facts
 from assay.index.impacts import Impacts
 from assay.index.manifest import FileSet, Manifest
 from assay.index.sparse import Postings, has_terms, open_terms
+from assay.index.texts import texts_at
 from assay.index.vector_checks import checked_query, checked_sparse
 from assay.model.arrays import BoolArray
 from assay.model.conditions import Condition
@@ -344,7 +345,7 @@ def _merge_many(
     for segment, allowed in zip(generation.segments, generation.allowed(wanted), strict=True):
         keys, chunk_ids = segment.columns.keys, segment.columns.chunk_ids
         for mine, (rows, scores) in zip(hits, find(segment, allowed) or (), strict=False):
-            ids = map(chunk_ids.__getitem__, rows.tolist())
+            ids = texts_at(chunk_ids, rows)
             mine.extend(hits_of(keys[rows].tolist(), ids, scores.tolist()))
     return [best_hits(mine, k) for mine in hits]
 

@@ -14,7 +14,16 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.model.arrays import IntArray
+
 _ERRORS = "surrogatepass"
+
+
+def texts_at(texts: Sequence[str], places: IntArray) -> list[str]:
+    """The texts at these places, which are within."""
+    if isinstance(texts, Texts):
+        return texts.at(places)
+    return [*map(texts.__getitem__, places.tolist())]
 
 
 def write_texts(folder: Path, name: str, texts: Iterable[str]) -> None:
@@ -59,6 +68,14 @@ class Texts(Sequence[str]):
             raise IndexError(at)
         start, end = self._ends[place : place + 2].tolist()
         return self._data[start:end].tobytes().decode(errors=_ERRORS)
+
+    def at(self, places: IntArray) -> list[str]:
+        """The texts at these places; many at once take a tenth of the time."""
+        data = self._data.data
+        starts, ends = self._ends[places].tolist(), self._ends[places + 1].tolist()
+        return [
+            str(data[start:end], "utf-8", _ERRORS) for start, end in zip(starts, ends, strict=True)
+        ]
 
     def place_of(self, text: str) -> int | None:
         """Where a text stands among texts that are sorted; None if it is not there."""

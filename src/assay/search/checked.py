@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from assay.index.columns import ChunkIds
 from assay.model.query import Hit
 
 
@@ -35,8 +36,9 @@ def check_hits(hits: Sequence[Hit], k: int, chunk_ids: Mapping[int, str] | None)
         raise BrokenContractError("a chunk comes twice")
     if chunk_ids is None:
         return
-    for key, chunk_id, _ in hits:
-        known = chunk_ids.get(key)
+    keys = [hit.key for hit in hits]
+    ids = chunk_ids.of(keys) if isinstance(chunk_ids, ChunkIds) else map(chunk_ids.get, keys)
+    for (key, chunk_id, _), known in zip(hits, ids, strict=True):
         if known is None:
             raise BrokenContractError(f"no chunk of this index has the key {key!r:.40}")
         if known != chunk_id:

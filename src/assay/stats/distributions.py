@@ -13,7 +13,7 @@ tests hold every function to SciPy's figures.
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -122,6 +122,7 @@ def _away_from_zero(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
 
 
+@lru_cache(maxsize=256)
 def _t_exceeded_by(df: float, tail: float) -> float:
     """The t >= 0 that is exceeded with the chance ``tail``, by Newton's steps within a bracket."""
     if not 0.0 < tail < 0.5:

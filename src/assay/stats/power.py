@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assay.errors import InputError, UsageError
 from assay.stats.defaults import DEFAULT_ALPHA, DEFAULT_POWER
@@ -82,8 +83,12 @@ def _check(alpha: float, power: float) -> None:
         raise UsageError(f"power {power} is not above alpha {alpha}", hint="such as 0.8 and 0.05")
 
 
+@lru_cache(maxsize=256)
 def _solve_effect(n: int, alpha: float, power: float) -> float | None:
-    """Bisect for the effect; power grows with it."""
+    """Bisect for the effect; power grows with it.
+
+    Comparisons ask once a measure, and measures mostly have the same number of queries.
+    """
     low, high = 0.0, 1.0 / math.sqrt(n)
     while (reached := power_at(high, n, alpha)) is not None and reached < power:
         low, high = high, 2.0 * high

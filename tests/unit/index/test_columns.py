@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from assay.index.columns import DICTIONARY
@@ -100,6 +101,10 @@ def test_chunk_ids_of_all_segments_by_key(tmp_path: Path) -> None:
     assert len(ids) == len(ROWS)
     for absent in (-1, 1, 20, 999):
         assert ids.get(absent) is None
+    keys = [ROWS[9].key, 999, ROWS[0].key, -1, ROWS[9].key]
+    assert ids.of(keys) == [*map(ids.get, keys)]
+    assert ids.of([2**70]) == [None]
+    assert ids.of([]) == []
     assert dict(opened(tmp_path / "empty").chunk_ids) == {}
 
 
@@ -111,6 +116,8 @@ def test_texts_are_found_again(tmp_path: Path) -> None:
     assert stored[-1] == texts[-1]
     assert list(stored[2:4]) == texts[2:4]
     assert list(stored[4:2]) == []
+    assert stored.at(np.array([5, 0, 3, 3])) == [texts[at] for at in (5, 0, 3, 3)]
+    assert stored[2:].at(np.array([1])) == [texts[3]]
     assert [stored.place_of(text) for text in texts] == [*range(len(texts))]
     assert stored.place_of("c") is None
     with pytest.raises(IndexError):

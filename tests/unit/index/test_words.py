@@ -212,3 +212,17 @@ def test_postings_beyond_the_end_are_refused(tmp_path: Path) -> None:
         scored(block, values, wanted, np.ones(1, dtype=np.float32))
     with pytest.raises(CorruptError, match="other rows"):
         open_words(tmp_path / "w", 3)
+
+
+def test_which_chunks_have_a_word_is_told_of_any_of_them(tmp_path: Path) -> None:
+    """In any order, of several segments, also as a part of a name or a name written together."""
+    texts = ["IL-6 rises", "heart failure", "il6 falls", "", "failure of care", "interleukin 6"]
+    rows = [chunk(at * 10 + 1, text) for at, text in enumerate(texts)]
+    found = index(tmp_path, rows[:2], rows[2:], gone=[rows[4].key])
+    keys = [51, 999, 1, 21, 11, -3]
+    for word, having in (
+        ("failure", {11}), ("IL-6", {1}), ("IL6", {1, 21, 51}), ("hearts", {11}), ("absent", set()),
+    ):  # fmt: skip
+        told = found.among(word, np.array(keys))
+        assert {key for key, has in zip(keys, told, strict=True) if has} == having, word
+    assert not len(found.among("failure", np.array([], dtype=np.int64)))
