@@ -35,6 +35,7 @@ _COMPOUND = re.compile(
     r"[A-Z][A-Za-z]{0,5}[-\u2010\u2011]?\d{3,7}[A-Za-z]?|[A-Z]{3,5}[-\u2010\u2011]\d{2}"
     r"|[a-z]{2,5}[-\u2010\u2011]?\d{3,7}[a-z]?"
 )
+_RECORD = re.compile(r"nct|pmc|pmid", re.IGNORECASE)
 _WRITTEN_AS_NAME = re.compile(r"[A-Z][a-z]{3,}")
 _ISOTOPE = re.compile(r"[a-z]{4,}-\d{2,3}")  # samarium-153, also as "samarium 153-EDTMP"
 _SPELLED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -186,6 +187,11 @@ def is_given(word: str, question: str) -> bool:
     given = rf"{_OF_DRUGS}\s+(?:of|for|with|from)\s+(?:\w+\s+)?{re.escape(word)}(?![^\W_])"
     asked = rf"(?<![^\W_]){re.escape(word)}\s+(?:\w+\s+)?{_OF_DRUGS}"
     return re.search(f"{given}|{asked}", question, re.IGNORECASE) is not None
+
+
+def is_compound(word: str) -> bool:
+    """Whether a word is the code of a compound, and not that of a record: LY3295668."""
+    return _COMPOUND.fullmatch(word) is not None and _RECORD.match(word) is None
 
 
 def people_in(text: str) -> frozenset[str]:

@@ -2,7 +2,8 @@
 
 Nonproprietary names end in a stem that says what kind of drug it is (WHO, "Stem book"): apixaban,
 rosuvastatin, nivolumab. ``data/synonyms`` has trade and foreign names, each with the usual one
-(``drugs.txt``, ``drug_names.txt``). A drug that is in neither is known by the documents about it.
+(``drugs.txt``, ``drug_names.txt``), and members of classes (``drug_classes.txt``). A drug that is
+in none of them is known by the documents about it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ _OTHERS = re.compile(
 _SHORTEST = 6
 _SHORT_STEM = 6
 _FILES = ("drugs.txt", "drug_names.txt")
+_CLASSES = "drug_classes.txt"
 _FURTHER = """
 caffeine
 digitoxin
@@ -78,6 +80,7 @@ def is_drug(word: str) -> bool:
         len(plain) >= _SHORTEST
         and _STEM.fullmatch(plain) is not None
         and _OTHERS.fullmatch(plain) is None
+        and plain not in _names_of_classes()
     )
 
 
@@ -90,6 +93,11 @@ def other_names(word: str) -> tuple[str, ...]:
     """Every name of the substance, this one first."""
     plain = folded(word)
     return (plain, *(name for name in _names_of(plain) if name != plain))
+
+
+def usual_name(name: str) -> str:
+    """The usual one of the names of a substance."""
+    return next(iter(_names_of(folded(name))), folded(name))
 
 
 def listed_names() -> tuple[str, ...]:
@@ -128,13 +136,29 @@ def _lengths() -> Mapping[str, tuple[int, ...]]:
 
 
 @cache
+def class_rules() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """The names of every class of drugs, with its members and ``-stems``."""
+    text = files("assay").joinpath("data/synonyms", _CLASSES).read_text(encoding="utf-8")
+    lines = (line.split(" => ") for line in text.splitlines() if line[0] != "#")
+    return tuple(
+        (tuple(left.split(", ")), tuple(right.lower().split(", "))) for left, right in lines
+    )
+
+
+@cache
+def _names_of_classes() -> frozenset[str]:
+    return frozenset(name.lower() for names, _ in class_rules() for name in names)
+
+
+@cache
 def _aliases() -> Mapping[str, tuple[str, ...]]:
     """Every name to all names of its substance, the usual one first."""
     folder = files("assay").joinpath("data/synonyms")
     texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _FILES]
     groups: dict[str, list[str]] = {}
     usual_of: dict[str, str] = {}
-    for line in (*"\n".join(texts).splitlines(), *_FURTHER.split()):
+    members = (name for _, each in class_rules() for name in each if name[0] != "-")
+    for line in (*"\n".join(texts).splitlines(), *_FURTHER.split(), *members):
         if line and line[0] != "#":
             left, _, right = line.partition(" => ")
             first, *others = [right, left] if right else left.lower().split(", ")

@@ -37,6 +37,8 @@ _SMALL_WORDS = {
     " tratamento colaterais",
     "Dutch": "de het een en van met bij voor welke zijn niet bijwerkingen behandeling ziekte",
 }
+_SMALL = 4  # letters
+_SHARE = 0.05  # of the words of a long text; names of people have some as well: de la Cruz
 _BY_LANGUAGE = {name: frozenset(words.split()) for name, words in _SMALL_WORDS.items()}
 
 
@@ -50,4 +52,10 @@ def language_of(text: str) -> str:
     words = set(_WORD.findall(folded(text)))
     counted = {name: len(words & small) for name, small in _BY_LANGUAGE.items()}
     best = max(counted, key=counted.__getitem__)
-    return best if counted[best] >= 2 else ""
+    return best if counted[best] >= max(2, len(words) * _SHARE) else ""
+
+
+def small_words(text: str) -> frozenset[str]:
+    """The articles and prepositions of the language of a text, folded; none of English."""
+    words = _BY_LANGUAGE.get(language_of(text), frozenset())
+    return frozenset(word for word in words if len(word) <= _SMALL)

@@ -28,8 +28,10 @@ TERM_WEIGHTS = {BODY: 1.0, TITLE: 0.25}
 FORM_WEIGHT = 0.5  # a code in any spelling
 LOOSE_WEIGHT = 0.3  # a word that stands in the text as two, or the other way round
 GENTLE = "~"
+FAINT = "~~"
 INSTEAD = "|"
 GENTLE_WEIGHT = 0.3  # a synonym that nobody here chose; measured on NFCorpus and SciFact
+FAINT_WEIGHT = 0.05  # a trade name or a member of a class: enough to be a candidate
 ID_WEIGHT = 1.0  # the id of a document
 SHORT_QUERY = 5  # words; in longer ones people put single words in quotes to smile about them
 FEW_OTHERS = 2  # words beside codes
@@ -125,6 +127,7 @@ def read(query: str) -> Asked:
         if line.startswith(INSTEAD):
             continue
         factor = GENTLE_WEIGHT if line.startswith(GENTLE) else 1.0
+        factor = FAINT_WEIGHT if line.startswith(FAINT) else factor
         for place, weight in _weighed(analyse(line)).items():
             weights[place] = max(weights[place], weight * factor)
     codes = tuple(_codes(plain))

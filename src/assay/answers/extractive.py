@@ -21,8 +21,9 @@ from dataclasses import dataclass
 
 from assay.analysis.asked import Kind, Name, is_given, people_in
 from assay.analysis.conditions import is_named_in, names_in, stems
+from assay.analysis.drug_classes import classes_in
 from assay.analysis.drugs import is_drug, other_names, words_of_name
-from assay.analysis.spelling import folded
+from assay.analysis.spelling import base, folded
 from assay.analysis.words import analyse, vocabulary
 from assay.answers.sentences import Sentence, sentences
 from assay.evidence.attributes import (
@@ -37,6 +38,7 @@ from assay.evidence.attributes import (
 )
 from assay.evidence.confidence import (
     ENOUGH,
+    LIGHT,
     LOOKED_AT,
     OF_SECTIONS,
     confidence,
@@ -44,7 +46,15 @@ from assay.evidence.confidence import (
     signals,
 )
 from assay.evidence.criteria import Side, sides_asked, sides_of
-from assay.evidence.gather import Evidence, Support, gather, names_of_document, own_drugs, unsaid
+from assay.evidence.gather import (
+    Evidence,
+    Support,
+    classes_beside,
+    gather,
+    names_of_document,
+    own_drugs,
+    unsaid,
+)
 from assay.evidence.population import (
     age_asked,
     covers,
@@ -75,6 +85,8 @@ _LACKS_NAME = 0.4  # what it loses that does not name the second of two drugs
 _LACKS_DISEASE = 0.3  # what it loses that is not about the disease in question
 _SAYS_WITH_WHAT = 0.2  # what it gains that names a drug, where treatment is asked for
 _OF_OTHER_DRUGS = 0.2  # what it loses that names another drug and not the one in question
+_EMPTY = 0.5  # what it loses that has hardly a word beside those of the question
+_SAYS_WHAT = 0.6  # what it gains that says what a drug is for or mostly does, where that is asked
 _AMOUNT = re.compile(
     r"\b(?:dos(?:e|es|age|ing)|how (?:much|many|often|long)|rates?|share|percent\w*|proportion"
     r"|incidence|frequency|number|duration|median|mean|survival|temperature)\b",
@@ -82,6 +94,21 @@ _AMOUNT = re.compile(
 )
 _DOSE = re.compile(r"\bdos(?:es?|age|ing)\b|\bhow (?:much|many m)", re.IGNORECASE)
 _TREATMENT = re.compile(r"\b(?:treat(?:s|ed|ments?)?|therap(?:y|ies))\b", re.IGNORECASE)
+_USE = re.compile(
+    r"\bwhat (?:is|are)\b.*\b(?:approved|given|indicated|prescribed|taken|used) for\b"
+    r"|\bwhat (?:does|do)\b.*\btreat\b|\b(?:indications|uses) (?:of|for)\b",
+    re.IGNORECASE,
+)
+_SIDE_EFFECTS = re.compile(r"\b(?:side|adverse) (?:effects?|events?|reactions?)\b", re.IGNORECASE)
+_MOST_COMMON = re.compile(r"\bmost (?:common|frequent)", re.IGNORECASE)
+_REFERENCE = re.compile(r"\[see[^\]]*\]|\(see[^)]*\)", re.IGNORECASE)
+_SAYS_NOTHING_TEXT = """
+all also call called cause caused causes common commonly following happen happens include included
+includes information known likely list listed mild more most occur occurred occurs other possible
+rare rarely serious severe some
+"""
+_SAYS_NOTHING = frozenset(stem for word in _SAYS_NOTHING_TEXT.split() for stem in stems(word))
+_TELLING = 2  # words beside those of the question
 _ON_OTHERS = frozenset(("discussion", "introduction"))
 _DEFINES = re.compile(r"\b(?:is|are|was|were|will be) defined (?:as|by)\b", re.IGNORECASE)
 _ASKS_MEANING = re.compile(r"\b(?:defin\w*|mean(?:s|ing)?|what (?:is|are) an?)\b", re.IGNORECASE)
@@ -155,6 +182,8 @@ class ExtractiveAnswerer:
         sure = confidence(read, self.dense_model)
         if rows and asked.is_stated and read.covered == 1.0:
             sure = max(sure, ENOUGH)  # a sentence about the name states what is asked for
+        if any(best[row.rank].beside for row in rows):
+            sure = max(sure, ENOUGH)  # a label speaks of the other drug
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
             return _refused(f"the results do not seem to answer this ({odds})")
@@ -180,11 +209,14 @@ class _Asked:
     age: int | None
     event: str
     others: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
+    beside: Mapping[Name, tuple[str, ...]]
 
     @classmethod
     def of(cls, question: str, evidence: Evidence) -> _Asked:
         """What a question asks for; how many had something on a high dose is no dose."""
         event = event_asked(question)
+        beside = classes_beside(question, evidence.names)
+        called = [(name.text, names) for name, names in beside.items()]
         return cls(
             question,
             evidence.names,
@@ -196,8 +228,9 @@ class _Asked:
             event,
             tuple(
                 (frozenset(analyse(name).terms), names)
-                for name, names in names_in(question).items()
+                for name, names in (*names_in(question).items(), *called, *_members(question))
             ),
+            beside,
         )
 
     @property
@@ -510,6 +543,14 @@ def _names_another(asked: _Asked, text: str, chunk: Chunk) -> bool:
     return not any(one.is_in(called) for one in subject)
 
 
+def _members(question: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The classes that a question names, each with its other names and its members."""
+    words = stems(question)
+    for start, end, one in classes_in(words):
+        names = (name for member in one.members for name in other_names(member))
+        yield " ".join(words[start:end]), (*one.called, *names)
+
+
 def _refused(reason: str) -> Answer:
     return Answer("", grounded=False, refusal_reason=reason)
 
@@ -549,6 +590,7 @@ def _chosen(
             value += _SAYS_WITH_WHAT
         if asked.drugs and _is_of_another(one, supports[rank].passage.chunk, asked.drugs):
             value -= _OF_OTHER_DRUGS
+        value += _worth_of_section(asked, one, held)
         if _DEFINES.search(one.text) and not _ASKS_MEANING.search(asked.question):
             value -= _DEFINED
         if _groups_of(asked, one) - asked.people - groups_in(asked.question):
@@ -557,6 +599,21 @@ def _chosen(
         candidates.setdefault(f"{one.arm} {one.text}", _Candidate(one, rank, held, below, value))
     of_names = frozenset[str]() if asked.facts or asked.sides else frozenset(named)
     return _greedy(list(candidates.values()), rarity, whole, most, of_names)
+
+
+def _worth_of_section(asked: _Asked, one: Sentence, held: frozenset[str]) -> float:
+    """What a sentence gains or loses where a whole section is asked for, as its side effects."""
+    named = {word for name in asked.names for word in name.words}
+    if (asked.wanted - named).difference(OF_SECTIONS, _SAYS_NOTHING):
+        return 0.0
+    if _USE.search(asked.question) and (held - named or INDICATION.states.search(one.text)):
+        return _SAYS_WHAT if INDICATION.states.search(one.text) else -_EMPTY  # used alone or with
+    if _SIDE_EFFECTS.search(asked.question) and _MOST_COMMON.search(one.text):
+        return _SAYS_WHAT
+    text = _REFERENCE.sub(" ", f"{one.text} {one.columns} {one.arm}")
+    words = {base(word) for word in _LETTERS.findall(text) if folded(word) not in LIGHT}
+    is_telling = len(words - held - OF_SECTIONS - named - _SAYS_NOTHING) >= _TELLING
+    return 0.0 if is_telling or _DIGIT.search(text) else -_EMPTY
 
 
 def _worth_of_number(chunk: Chunk) -> float:
@@ -572,9 +629,17 @@ def _groups_of(asked: _Asked, one: Sentence) -> frozenset[str]:
 
 def _may_be_quoted(one: Sentence, support: Support, asked: _Asked) -> bool:
     """In a document of another name, a sentence must have the names, and more of the question."""
+    text = f"{one.text} {one.columns} {one.arm}"
+    if support.beside:
+        around = "" if asked.is_dose else one.paragraph
+        wide = f"{text} {_heading(one, support.passage.chunk)} {one.lead} {around}"
+        if not all(
+            name.is_in(wide) or is_named_in(asked.beside.get(name, ()), wide)
+            for name in support.beside
+        ):
+            return False
     if not support.must_say:
         return True
-    text = f"{one.text} {one.columns} {one.arm}"
     names = {word for name in support.must_say for word in name.words}
     return all(name.is_in(text) for name in support.must_say) and bool(
         asked.facts or _named(text, asked) - names

@@ -72,7 +72,8 @@ _DOSE = (
 )
 _NO_DOSE = (
     r"\b(?:miss\w*|forg[eo]t\w*|skip\w*|overdos\w*|radi(?:ation|otherapy)|gy|forms?|limiting|response|reduced?|cost"
-    r"|more|compar\w*|adverse|side effects?|interact\w*|percent\w*|days?)\b"
+    r"|more|compar\w*|adverse|side effects?|interact\w*|percent\w*|days?"
+    r"|fall|fell|rise|rose|dropped|declined|lost|gained)\b"
 )
 _ASKS_HOW_MUCH = (
     r"\A(?!\W*(?:why|when|does|do|did|is|are|was|were|can|should|which(?! (?:\w+ ){0,2}dos)|who"
@@ -235,6 +236,20 @@ ATTRIBUTES = (
         r"|(?:per|an?|each) (?:day|week|month|year|night|morning|evening)|q\s?\d{1,2}\s?[hdwm]"
         r"|days? \d|[\w-]+ times)\b|/\s?(?:day|d|week|wk|month)\b|\b[bt]\.i\.d|\bq\.\s?d)",
         "often frequently times taken take given give administered used use",
+    ),
+    _attribute(
+        "a code",
+        r"\b(?:which|what)\b(?: [\w-]+){0,3} codes?\b",
+        r"\b[A-Z]\d{2}(?:\.\w{1,4}|[A-Z]{1,2}(?:\d{2})?)?\b|\b\d{4,}-\d\b|\b\d{6,}\b",
+        "code codes icd atc loinc snomed stand stands mean means used",
+    ),
+    _attribute(
+        "how it is given",
+        r"\A\W*how (?:is|are|was|were|should|must)\b.*"
+        r"\b(?:administered|dosed|given|infused|injected|taken)\b",
+        rf"(?i:{_AMOUNT}|\b(?:by mouth|oral(?:ly)?|intra\w+|subcutaneous(?:ly)?|infus\w+|inject\w+"
+        r"|inhal\w+|topical(?:ly)?|with (?:or without )?food|daily|weekly|every|once|twice)\b)",
+        "given taken administered dosed",
     ),
     _attribute(
         "an age",

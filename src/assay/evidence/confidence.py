@@ -13,6 +13,8 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from assay.analysis.language import small_words
+from assay.analysis.spelling import folded
 from assay.analysis.words import analyse, vocabulary
 from assay.model.answers import Passage
 from assay.model.document import Chunk
@@ -30,15 +32,15 @@ your
 """
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 _LIGHT_TEXT = """
-above adult adults against ago below case cases combination combined come comes common compared
-comparison day days difference different divided doctor doctors drug drugs effect effects frequent
-general good group groups high hour hours kind level levels low main maximum medication medications
-medicine medicines men minimum minute minutes month months new normal number old overall part
-participant participants percent percentage plus proportion rate rates receive received recommended
-reported result results safe safely same share show shown shows sign signs start started starting
-studies study subject subjects symptom symptoms take takes taking therapy time times together total
-treat treated treatment treatments treats trial trials use used uses using usual versus week weeks
-women year years
+above adult adults against ago allowed bad below case cases combination combined come comes common
+compared comparison dangerous day days difference different divided doctor doctors drug drugs effect
+effects frequent general good group groups high hour hours kind level levels low main maximum
+medication medications medicine medicines men minimum minute minutes month months new normal number
+okay old overall part participant participants percent percentage plus proportion rate rates receive
+received recommended reported result results safe safely same share show shown shows sign signs
+start started starting studies study subject subjects symptom symptoms take takes taking therapy
+time times together total treat treated treatment treatments treats trial trials use used uses using
+usual versus week weeks women year years
 """
 LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 """Words that say nothing of what a question is about."""
@@ -85,8 +87,9 @@ def key_words(question: str) -> tuple[str, ...]:
 
 def meaningful(question: str) -> str:
     """A question without the words that say nothing."""
+    small = STOP_WORDS | small_words(question)
     words = question.split()
-    return " ".join(word for word in words if word.casefold().strip("?.,;:!()") not in STOP_WORDS)
+    return " ".join(word for word in words if folded(word).strip("¿¡?.,;:!()") not in small)
 
 
 def signals(

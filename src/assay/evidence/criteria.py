@@ -25,8 +25,8 @@ class Side(StrEnum):
 BOTH = frozenset(Side)
 _OUT = r"exclusions?|excluded?|ineligib\w+|non-?inclusion|not (?:be )?(?:eligible|included)"
 _ASKS_OUT = re.compile(
-    rf"\b(?:{_OUT})\b|\b(?:cannot|can ?not|can['’]t|may not|must not|not allowed to)\b.*"
-    r"\b(?:enrol|enter|join|participa|take part)",
+    rf"\b(?:{_OUT})\b|\b(?:cannot|can['’]t|(?:can|could|may|might|must|should|was|were)"
+    r" ?(?:not|n['’]t))\b.*\b(?:enrol|enter|join|participa|take part|allowed|permitted)",
     re.IGNORECASE,
 )
 _ASKS_IN = re.compile(

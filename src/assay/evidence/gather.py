@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from assay.analysis.asked import Kind, Name, names_asked, names_people
-from assay.analysis.conditions import is_named_in, names_in
+from assay.analysis.conditions import is_named_in, names_in, stems
+from assay.analysis.drug_classes import called_beside, classes_of
 from assay.analysis.drugs import is_drug
 from assay.analysis.language import language_of
 from assay.analysis.spelling import base, folded
@@ -102,6 +103,14 @@ _NOT_GIVEN = re.compile(
     r"|history of)\b",
     re.IGNORECASE,
 )
+_TREATS = re.compile(
+    r"\A\W*how (?:is|are|do you|should|can)\b.*\btreat(?:ed)?\b|\btreatments? (?:of|for)\b",
+    re.IGNORECASE,
+)
+_COMBINES = re.compile(
+    r"\b(?:with|together|interact\w*|combin\w+|mix\w*|concomitant\w*|co-?administ\w+)\b",
+    re.IGNORECASE,
+)  # two drugs that each have a document may also be asked for one by one
 _OF_TRIAL = re.compile(r"\b(?:trial|study)\b", re.IGNORECASE)
 _SAID = (
     r"(?:\w+\s+){0,3}?(?:advis|complain|describe|feel|felt|mention|prescrib|recommend|report|said|say"
@@ -124,12 +133,14 @@ _WHO_SAID = {
 class Support:
     """A passage that is about what was asked; a quoted sentence must have each of ``must_say``.
 
-    ``others`` are names that its document is not called by: what it says of them has the name.
+    ``others`` are names that its document is not called by: what it says of them has the name. Of
+    those ``beside`` a drug in question, the sentence or its heading must speak, if only by class.
     """
 
     passage: Passage
     must_say: tuple[Name, ...] = ()
     others: tuple[Name, ...] = ()
+    beside: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +172,26 @@ def gather(question: str, passages: Sequence[Passage]) -> Evidence:
     own = _by_speaker(question, passages)
     preferred = _in_language(question, _in_conversation(question, own))
     found = _gather(question, preferred)
-    return _gather(question, own) if found.reason and len(preferred) < len(own) else found
+    if found.reason and len(preferred) < len(own):
+        found = _gather(question, own)
+    drugs = [name for name in found.names if name.kind is Kind.DRUG]
+    if found.reason and len(drugs) == 1 and DOSE not in attributes_asked(question):
+        by_class = _gather(question, own, by_class=True)
+        found = found if by_class.reason else by_class
+    return found
 
 
-def _gather(question: str, passages: Sequence[Passage]) -> Evidence:
+def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = False) -> Evidence:
+    """The same; with ``by_class``, what is said of its class is said of a drug, but for a dose."""
     called = (name for passage in passages for name in called_in(passage.chunk))
     asked = names_asked(question, called)
+    if by_class:
+        asked = tuple(map(_with_classes, asked))
     names = (*asked, *_short(question, passages), *_specific(question, asked, passages))
     terms = _terms(question, names)
     alias = _aliases(names, passages)
-    held = [_held(names, passage, alias) for passage in passages]
+    beside = classes_beside(question, names)
+    held = [_held(names, passage, alias, beside) for passage in passages]
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
     opposites = opposites_asked(question)
@@ -190,6 +211,9 @@ def _gather(question: str, passages: Sequence[Passage]) -> Evidence:
     if unmet and INDICATION in attributes_asked(question):
         unmet = (f"{' and '.join(unmet)} as a use",)
     kept = on_subject
+    if not treatments and _TREATS.search(question):
+        kept = [one for one in kept if _may_say_what_treats(terms, one[0].chunk)]
+        unmet = unmet or (() if kept or missing else (f"the treatment of {_listed(terms)}",))
     if kept and sides_asked(question) and _OF_TRIAL.search(question):
         kept = [one for one in kept if _is_trial_of(terms, one[0].chunk)]
         unmet = () if kept or missing else tuple(term.text for term in terms)
@@ -199,8 +223,16 @@ def _gather(question: str, passages: Sequence[Passage]) -> Evidence:
         ]
     whole = _with_all(names, kept) or _with_all(asked, kept) or kept
     of_it = _of_condition(question, names, [passage for passage, _ in whole])
+    own = frozenset[Name]()  # drugs that are asked for by themselves
+    if not _COMBINES.search(question):
+        own = own.union(*(one.by_name for _, one in kept))
     about = [
-        Support(passage, _must_say(passage, one, strict), _not_called(one, strict))
+        Support(
+            passage,
+            _must_say(passage, one, strict),
+            _not_called(one, strict),
+            _not_called(one, treatments - own) if _is_label_of(treatments, passage, one) else (),
+        )
         for passage, one in whole
         if passage.chunk.doc_id in of_it
     ]
@@ -351,6 +383,23 @@ def _on_subject(
     ]
 
 
+def _may_say_what_treats(terms: Sequence[Term], chunk: Chunk) -> bool:
+    """Whether a document may say how a disease is treated: one of other drugs only mentions it.
+
+    That of a product says so among its uses.
+    """
+    diseases = [term for term in terms if term.is_specific]
+    if not diseases or not is_of_another(chunk):
+        return True
+    return section_of(chunk.section_label) == "indications" or not lacking(
+        diseases, *own_texts(chunk)[1:]
+    )
+
+
+def _listed(terms: Sequence[Term]) -> str:
+    return " and ".join(term.text for term in terms)
+
+
 def _is_trial_of(terms: Sequence[Term], chunk: Chunk) -> bool:
     """Whether a document is called by the terms; one without a title is called by its text."""
     return not chunk.title or not lacking(terms, names_of_document(chunk))
@@ -424,8 +473,13 @@ def _with_all(
     return [(passage, held) for passage, held in passages if held.met.issuperset(names)]
 
 
-def _not_called(held: _Held, strict: Sequence[Name]) -> tuple[Name, ...]:
-    return tuple(name for name in strict if name not in held.by_name)
+def _is_label_of(treatments: frozenset[Name], passage: Passage, held: _Held) -> bool:
+    """Whether a document is about one of the drugs, and no study, which tells of all it gave."""
+    return bool(held.by_name & treatments) and not _is_study(passage.chunk)
+
+
+def _not_called(held: _Held, names: Iterable[Name]) -> tuple[Name, ...]:
+    return tuple(name for name in names if name not in held.by_name)
 
 
 def _of_condition(
@@ -476,12 +530,33 @@ class _Held:
     by_name: frozenset[Name]
 
 
-def _held(names: Sequence[Name], passage: Passage, alias: Mapping[str, set[Name]]) -> _Held:
+def _held(
+    names: Sequence[Name],
+    passage: Passage,
+    alias: Mapping[str, set[Name]],
+    beside: Mapping[Name, tuple[str, ...]],
+) -> _Held:
     chunk = passage.chunk
     by_name = frozenset(name for name in names if is_called(name, chunk))
     by_name |= alias.get(chunk.doc_id, set())
-    said = (name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text))
-    return _Held(by_name | frozenset(said), by_name)
+    said = {name for name in names if name.is_in(chunk.title) or name.is_in(chunk.text)}
+    if not by_name.isdisjoint(beside) and not _is_study(chunk):
+        said |= {name for name, called in beside.items() if is_named_in(called, chunk.text)}
+    return _Held(by_name | said, by_name)
+
+
+def _with_classes(name: Name) -> Name:
+    """A drug with the names of its classes, any of which stands for it."""
+    if name.kind is not Kind.DRUG:
+        return name
+    called = (" ".join(stems(text)) for one in classes_of(name.text) for text in one.called)
+    return name._replace(phrases=(*name.phrases, *called))
+
+
+def classes_beside(question: str, names: Sequence[Name]) -> Mapping[Name, tuple[str, ...]]:
+    """The drugs of a question for two or more, each with what labels of the others may call it."""
+    drugs = {name.text: name for name in names if name.kind in (Kind.DRUG, Kind.NAME)}
+    return {drugs[text]: called for text, called in called_beside([*drugs], question).items()}
 
 
 def is_called(name: Name, chunk: Chunk) -> bool:
@@ -558,9 +633,13 @@ def was_given(question: str, name: Name, chunk: Chunk) -> bool:
     )
 
 
+def _is_study(chunk: Chunk) -> bool:
+    return bool(_TRIAL.match(chunk.doc_id) or _STUDY.search(chunk.title))
+
+
 def is_of_another(chunk: Chunk) -> bool:
     """Whether a document is about certain treatments; asked only where none of them is meant."""
-    if _TRIAL.match(chunk.doc_id) or _STUDY.search(chunk.title):
+    if _is_study(chunk):
         return True
     if any(map(is_drug, _WORD.findall(chunk.title))):
         return True

@@ -28,6 +28,7 @@ from assay.analysis.conditions import (
     stems_in_a_row,
     stems_of,
 )
+from assay.analysis.drug_classes import classes_in
 from assay.analysis.drugs import is_drug
 from assay.analysis.identifiers import is_code_system
 from assay.analysis.language import language_of
@@ -143,7 +144,7 @@ class Term:
 
     Or ``near`` one another, one word of each of the groups. ``is_unsaid``: a text without another
     kind is enough. ``is_specific`` marks a disease, or anything else that only its own name can
-    stand for.
+    stand for. ``members`` are words that stand for a class of drugs.
     """
 
     text: str
@@ -153,6 +154,7 @@ class Term:
     is_unsaid: bool = False
     near: tuple[frozenset[str], ...] = ()
     is_specific: bool = False
+    members: frozenset[str] = frozenset()
 
     def is_in(self, text: str) -> bool:
         """Whether a text has it, in whatever spelling."""
@@ -160,7 +162,7 @@ class Term:
             return True
         if self.kind is not None and self.is_unsaid:
             return not self.kind.another_in(_plain(text))
-        if vocabulary(text).among(self.words) or any(
+        if vocabulary(text).among(self.words | self.members) or any(
             _is_form(word, other)
             for word in self.words
             for other in vocabulary(text).beginning_like(word)
@@ -223,6 +225,10 @@ def _terms(
     phrases = _phrases(words)
     found: dict[str, Term] = {}
     taken: set[int] = set()
+    for places, one in _classes(words):
+        if not naming.isdisjoint(places):
+            found[one.text] = one
+        taken.update(places)
     for at, word in enumerate(words):
         if at in taken:
             continue
@@ -289,6 +295,7 @@ def are_beside(words: Sequence[str], text: str) -> bool:
 
 
 def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
+    yield from _classes(words)
     placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
     for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
         places = range(placed[start][0], placed[end - 1][0] + 1)
@@ -311,7 +318,7 @@ def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
 
 def is_class_of_drugs(unit: Term) -> bool:
     """Whether what a query names is a class of drugs: TNF blockers."""
-    return bool(unit.near) and unit.near[-1] == _SORTS["inhibitor"]
+    return bool(unit.members) or (bool(unit.near) and unit.near[-1] == _SORTS["inhibitor"])
 
 
 def is_sort(word: str) -> bool:
@@ -437,6 +444,15 @@ def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
         for at, _ in placed[start:end]:
             found[at] = others
     return found
+
+
+def _classes(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
+    """The classes of drugs that some words name, with the places of these."""
+    placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
+    for start, end, one in classes_in(tuple(stem for _, stem in placed)):
+        places = range(placed[start][0], placed[end - 1][0] + 1)
+        text = " ".join(words[at] for at in places)
+        yield places, Term(text, phrases=one.phrases, members=one.words)
 
 
 def lacking(terms: Sequence[Term], *texts: str) -> tuple[Term, ...]:

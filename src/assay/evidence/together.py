@@ -140,9 +140,15 @@ def why_apart(
         together = "" if absent or len(asked) == 1 else " together"
         return f"nothing here is about {_listed(absent or asked)}{together}"
     missing = [one for one in asked if _is_of_another_kind(one, best)]
-    if not _having(diseases, every):
-        missing = diseases
+    if not _having(diseases, every) and not _is_called(diseases, every):
+        missing = [one for one in diseases if not _having([one], every)] or diseases
     return f"nothing here is about {_listed(missing)}" if missing else ""
+
+
+def _is_called(diseases: Sequence[Term], passages: Sequence[Passage]) -> bool:
+    """Whether a document is called by one of several diseases."""
+    names = (names_of_document(one.chunk) for one in passages)
+    return len(diseases) > 1 and any(one.is_in(name) for name in names for one in diseases)
 
 
 def _is_of_another_kind(asked: Term, passages: Sequence[Passage]) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from assay.analysis.asked import Kind, Name, names_asked
+from assay.analysis.asked import Kind, Name, is_compound, names_asked
 from assay.analysis.conditions import conditions_in, stems
 from assay.analysis.drugs import is_drug
 from assay.analysis.names import is_name
@@ -56,7 +56,8 @@ def lower_others(
     groups = _groups(query) if len(AMOUNT.sub(" ", query).split()) <= BRIEF else ()
     if not groups:
         return pool
-    best = [*pool[:LOOKED_AT]]
+    deep = _called_below(pool, groups, labels)
+    best = [*pool[:LOOKED_AT], *deep]
     documents = _Documents(best, labels, texts)
     given = [name for name in names_asked(query) if name.kind is not Kind.PEOPLE]
     of_names = documents.called(given)  # of a drug or a study, before any condition
@@ -80,7 +81,33 @@ def lower_others(
         if others:
             best = _after(best, last, others, group)
             changed = True
-    return Reordered(best, pool) if changed else pool
+    if not changed:
+        return pool
+    if not deep:
+        return Reordered(best, pool)
+    moved = {one.fused.key for one in deep}
+    return [*best, *(one for one in pool[LOOKED_AT:] if one.fused.key not in moved)]
+
+
+def _called_below(
+    pool: Sequence[Boosted], groups: Sequence[Sequence[Named]], labels: Mapping[int, ChunkLabels]
+) -> list[Boosted]:
+    """The first candidates of documents that are called by a drug, where none is near the top.
+
+    Models that do not know a name outvote the words: who looks for filgrastim wants Neupogen.
+    """
+    drugs = next((group for group in groups if any(map(_is_of_drugs, group))), ())
+    called: dict[str, bool] = {}
+
+    def is_called(one: Boosted) -> bool:
+        names = labels[one.fused.key].names
+        if names not in called:
+            called[names] = any(each.is_in(names) for each in drugs)
+        return called[names]
+
+    if not drugs or any(map(is_called, pool[:LOOKED_AT])):
+        return []
+    return [one for one in pool[LOOKED_AT:] if is_called(one)][:NEAR_THE_TOP]
 
 
 def _groups(query: str) -> list[list[Named]]:
@@ -184,8 +211,8 @@ def _is_of_another(names: str, group: Sequence[Named]) -> bool:
     if is_of_product(names):
         return True
     each = names.split()
-    if any(map(_is_drug_name, group)):
-        return any(map(is_drug, each))
+    if any(map(_is_of_drugs, group)):
+        return any(is_drug(word) or is_compound(word) for word in each)
     if any(isinstance(one, Term) for one in group):
         return any(map(is_name, each)) or any(conditions_in(stems(names)))
     return False

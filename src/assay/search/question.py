@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from assay import limits
 from assay.analysis.conditions import in_words_for_models
-from assay.analysis.query import GENTLE, INSTEAD, alternatives, read
+from assay.analysis.query import FAINT, GENTLE, INSTEAD, alternatives, read
 from assay.analysis.spelling import MARKS
 from assay.errors import InputError, LimitError
 from assay.search.subject import no_others
@@ -27,6 +27,7 @@ BRIEF = 3  # words of a query
 class Question:
     """A query that may be asked. ``synonyms`` are what was added.
 
+    Of these, models are ``told`` some, and some are ``faint``: they find, and hardly count.
     ``plain`` is the query without its syntax, ``text`` the same in lower case. ``others`` tells
     what else means the same as a name.
     """
@@ -35,6 +36,8 @@ class Question:
     plain: str
     text: str
     synonyms: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    faint: frozenset[str] = frozenset()
     gentle: bool = False
     others: Callable[[str], Sequence[str]] = field(default=no_others, compare=False, repr=False)
 
@@ -46,7 +49,7 @@ class Question:
     @property
     def conditions(self) -> str:
         """The query as it is written, with what may stand for the words of this OR that."""
-        if not self.synonyms:
+        if not self.told:
             return self.written
         instead = (
             f"{INSTEAD}{word}{INSTEAD}{other}"
@@ -59,10 +62,11 @@ class Question:
         """What this component is asked."""
         if name == "bm25":
             sign = GENTLE if self.gentle else ""
-            return "\n".join((self.conditions, *(f"{sign}{word}" for word in self.synonyms)))
+            added = (f"{FAINT if word in self.faint else sign}{word}" for word in self.synonyms)
+            return "\n".join((self.conditions, *added))
         # models know most synonyms, but what an abbreviation alone means they must be told
-        if self.synonyms and len(self.text.split()) <= BRIEF:
-            return " ".join((self.medical, *self.synonyms))
+        if self.told and len(self.text.split()) <= BRIEF:
+            return " ".join((self.medical, *self.told))
         return self.medical
 
 
@@ -89,9 +93,11 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
     text = plain.lower()
     if synonyms is None:
         return Question(written, plain, text)
-    return Question(
-        written, plain, text, synonyms.expansions(plain), synonyms.gentle, synonyms.others
-    )
+    told = synonyms.expansions(plain)
+    known = (*told, *synonyms.classes(plain))
+    added = tuple(dict.fromkeys((*known, *synonyms.names(plain))))
+    faint = frozenset(added).difference(known)
+    return Question(written, plain, text, added, told, faint, synonyms.gentle, synonyms.others)
 
 
 def _normalized(query: str) -> str:

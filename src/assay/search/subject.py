@@ -36,6 +36,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Protocol
 
+from assay.analysis.drug_classes import is_class
 from assay.analysis.drugs import is_drug
 from assay.model.names import BETWEEN, words
 
@@ -332,6 +333,9 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     codes = [term for term in named if _is_code(term)]
     own = {t for t, forms in named.items() if _has_own(forms, distinct)}
     drugs = {term for term, forms in named.items() if any(map(_is_drug, forms))}
+    if any(map(_is_drug, weights)):  # a class beside a drug is not what is asked for
+        classes = {term for term in named if is_class(term)}
+        own, drugs = own - classes, drugs - classes
     drugs = (drugs & own) or drugs or own
     best = codes or drugs or _of_the_best(named, weights, distinct) or weights
     key = max(best, key=lambda term: (weights[term], term))

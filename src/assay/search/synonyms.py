@@ -10,12 +10,16 @@ stands only for one in capitals: "AS" is a disease, and "as" is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 
 from assay import limits
+from assay.analysis.asked import Kind, names_asked
+from assay.analysis.conditions import stems
+from assay.analysis.drug_classes import classes_in, classes_of_each
 from assay.analysis.drugs import other_names
 from assay.analysis.spelling import folded
 from assay.cache import Cache
@@ -27,6 +31,7 @@ from assay.search.request import BUILT_IN_SYNONYMS, NO_SYNONYMS
 WRITTEN = ("abbreviations.txt", "drug_names.txt")  # rules
 OTHER_NAMES = ("drugs.txt", "diseases.txt")
 SHORT = 5  # letters of an abbreviation that may also be a word
+ALIKE = 5  # letters at the beginning of a name in two languages
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _Key = tuple[str, ...]
 
@@ -81,19 +86,57 @@ class Synonyms:
                     at += length - 1
                     break
             at += 1
-        said = f" {' '.join(words)} "
-        return tuple(word for word in added if f" {' '.join(_key(word))} " not in said)[
-            : limits.MAX_SYNONYMS
-        ]
+        return _unsaid(added, text)
 
     def others(self, text: str) -> tuple[str, ...]:
         """What may stand for a name; of a drug, the rules that ship know every name."""
         found = self._others.get(text)
         if found is None:
-            known = other_names(text)[1:] if self.gentle else ()
+            known = (*other_names(text)[1:], *_members(text)) if self.gentle else ()
             found = tuple(dict.fromkeys((*self.expansions(text), *known)))[: limits.MAX_SYNONYMS]
             self._others.put(text, found)
         return found
+
+    def classes(self, text: str) -> tuple[str, ...]:
+        """The classes of drugs that are asked for together, where the rules are those that ship."""
+        each = classes_of_each(_drugs(text), text).values() if self.gentle else ()
+        return _unsaid((name for classes in each for one in classes for name in one.names), text)
+
+    def names(self, text: str) -> tuple[str, ...]:
+        """Other names of drugs, and members of classes, where the rules are those that ship.
+
+        Of names that begin alike, as those of other languages do, the first counts.
+        """
+        if not self.gentle:
+            return ()
+        known = (name for drug in _drugs(text) for name in _distinct(other_names(drug)))
+        return _unsaid((*known, *_members(text)), text)
+
+
+def _drugs(text: str) -> list[str]:
+    return [one.text for one in names_asked(text) if one.kind in (Kind.DRUG, Kind.NAME)]
+
+
+def _unsaid(names: Iterable[str], text: str) -> tuple[str, ...]:
+    """The names that a text does not have, each once."""
+    said = f" {' '.join(_key(text))} "
+    new = (name for name in dict.fromkeys(names) if f" {' '.join(_key(name))} " not in said)
+    return tuple(islice(new, limits.MAX_SYNONYMS))
+
+
+def _members(text: str) -> tuple[str, ...]:
+    """The other names of the classes of drugs that a text names, and their members."""
+    found = (one for _, _, one in classes_in(stems(text)))
+    return tuple(name for one in found for name in (*one.names, *one.members))
+
+
+def _distinct(names: Sequence[str]) -> Iterator[str]:
+    """The names without those that begin as one before them."""
+    beginnings: set[str] = set()
+    for name in names:
+        if name[:ALIKE] not in beginnings:
+            yield name
+        beginnings.add(name[:ALIKE])
 
 
 @cache

@@ -232,6 +232,95 @@ def test_what_is_said_of_two_drugs_names_both() -> None:
     assert said.startswith("Cyclosporine raises levels of Lipitor.")
 
 
+@pytest.mark.parametrize(
+    ("question", "says", "leaves_out"),
+    [
+        ("Can I take Zorvex with nitroglycerin?", "contraindicated", "cleared"),
+        ("Is Zorvex safe with Imdur?", "contraindicated", "cleared"),
+        ("Can Zorvex be combined with tamsulosin?", "alpha-blockers", "contraindicated"),
+    ],
+)
+def test_a_label_speaks_of_another_drug_by_its_class(
+    question: str, says: str, leaves_out: str
+) -> None:
+    said = answered(
+        question,
+        label("Zorvex is cleared by the liver. Take Zorvex with water."),
+        label("Zorvex with organic nitrates in any form is contraindicated."),
+        label("Start at 5 mg in patients on alpha-blockers."),
+    )
+    first = said.partition("[1]")[0]
+    assert says in first
+    assert leaves_out not in first
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "first"),
+    [
+        (
+            "What are the side effects of Zorvex?",
+            "Zorvex can cause serious side effects. The most common adverse reactions are rash"
+            " and cough. These are not all the possible side effects of Zorvex.",
+            "The most common",
+        ),
+        (
+            "What is Zorvex used for?",
+            "Zorvex can be used alone or with others. Zorvex is indicated for gout.",
+            "Zorvex is indicated for gout.",
+        ),
+    ],
+)
+def test_what_only_repeats_the_question_does_not_answer_it(
+    question: str, text: str, first: str
+) -> None:
+    assert answered(question, label(text)).startswith(first)
+
+
+def test_how_a_disease_is_treated_is_not_said_by_labels_that_mention_it() -> None:
+    question = "How is gout treated?"
+    mention = label("Gout was seen in some who were treated with Zorvex.")
+    topic = passage("Gout is treated with colchicine.", "gout", "Gout")
+    said = answered(question, mention, topic)
+    assert said.startswith("Gout is treated with colchicine.")
+    assert "Zorvex" not in said
+    assert not answered(question, mention)
+
+
+def test_what_is_asked_of_two_drugs_is_answered_for_both_or_refused() -> None:
+    dose = label("The dose is 50 mg. In patients on ritonavir the dose is 25 mg.")
+    study = passage("Fluoxetine is an SSRI. Many take ritonavir.", "paper", "Depression")
+    said = answered("What dose of Zorvex with Norvir?", dose, study)
+    assert said.startswith("In patients on ritonavir the dose is 25 mg. [1]")
+    assert "50 mg" not in said
+    assert not answered("Can Zorvex be taken with Prozac?", dose, study)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the dose of simvastatin?",
+        "Is simvastatin better than Zorvex?",
+        "What are the side effects of simvastatin?",
+        "Can I take simvastatin with nitroglycerin?",
+    ],
+)
+def test_a_class_never_makes_another_member_the_subject(question: str) -> None:
+    text = "Zorvex 10 mg is a statin. Statins cause muscle pain. Avoid statins with nitrates."
+    assert not answered(question, label(text, title="ZORVEX (atorvastatin)"))
+
+
+def test_what_is_said_of_a_class_is_said_of_its_members_but_for_a_dose() -> None:
+    class_note = passage("ACE inhibitors 10 mg are contraindicated in pregnancy.", "note", "Birth")
+    seen = passage("He takes lisinopril every morning.", "visit", "Clinic visit")
+    said = answered("Is lisinopril safe in pregnancy?", class_note, seen)
+    assert said.startswith("ACE inhibitors")
+    assert not answered("Dose of lisinopril in pregnancy?", class_note, seen)
+
+
+def test_a_class_is_answered_from_its_members() -> None:
+    assert answered("Do statins cause muscle pain?", label("Atorvastatin causes muscle pain."))
+
+
 def test_sentences_of_the_section_in_question_come_first() -> None:
     uses = Passage(Chunk("r:chunk_1", "r", "To regrow hair.", "Rogaine"), is_asked_for=True)
     other = passage("For external use only.", "r", "Rogaine")

@@ -25,6 +25,8 @@ from assay.evidence.attributes import DOSE, attributes_asked, states_all
         ("who sponsored the zelomab trial", "It was funded by Acme.", "the sponsor may end it"),
         ("how many women took part", "In all, 101 women were seen.", "Women were seen in 2009."),
         ("is Zelora indicated for gout", "Zelora treats gout.", "Gout was seen with Zelora."),
+        ("which ICD code is used for gout", "M10.9 is gout.", "SGLT2 inhibitors for gout [8,10]"),
+        ("how was zelomab given", "Zelomab was infused over an hour.", "Zelomab is an antibody."),
         ("who gets zelomab Q4W", "once every four weeks", "every 4 months"),
         ("zelomab dosing", "Two capsules at night.", "n | 182 | 170"),
         ("how much zelomab", "10 units once daily", "It was given daily in 8 (12%)."),
@@ -98,6 +100,8 @@ def test_other_questions_ask_for_no_such_fact(question: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
+        "How much IL-6 fell with zelomab",
+        "how much weight was lost on zelomab",
         "dose-limiting toxicity of zelomab",
         "what to do after a missed dose of zelomab",
         "does zelomab need a dose adjustment",

@@ -37,3 +37,7 @@ def test_more_evidence_never_lowers_confidence(model: str) -> None:
     steps = [confidence(Signals(at, at, at), model) for at in (0.0, 0.25, 0.5, 0.75, 1.0)]
     assert steps == sorted(steps)
     assert steps[0] < 0.5 < steps[-1]
+
+
+def test_articles_of_other_languages_are_no_key_words() -> None:
+    assert key_words("¿Cuál es la dosis de metformina?") == key_words("dosis metformina")

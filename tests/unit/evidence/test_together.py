@@ -79,6 +79,15 @@ def test_what_much_speaks_for_may_be_put_in_other_words_but_not_a_disease() -> N
     )
 
 
+def test_of_two_diseases_a_document_about_one_serves_where_much_speaks_for_it() -> None:
+    def said(title: str) -> str:
+        asked = things_asked("haemolytic anaemia thalassaemia", lambda text: ())
+        return why_apart(asked, SURE, [passage("Thalassemia is inherited.", title=title)])
+
+    assert said("Thalassemias") == ""
+    assert said("Blood") == "nothing here is about haemolytic anaemia"
+
+
 @pytest.mark.parametrize("query", ["Saline reduces wheezing in asthma and improves sleep.", ""])
 def test_a_description_and_a_query_of_nothing_are_not_held_against_words(query: str) -> None:
     assert things_asked(query, lambda text: ()) == ()

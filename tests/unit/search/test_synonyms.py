@@ -11,7 +11,7 @@ from assay.analysis.drugs import other_names
 from assay.errors import FormatError, LimitError, MissingFileError, UsageError
 from assay.model.document import Chunk
 from assay.search.question import ask
-from assay.search.synonyms import Synonyms, built_in, read_synonyms
+from assay.search.synonyms import Synonyms, built_in, read_synonyms, rules_of
 from tests.unit.search.corpus import filled
 
 FILE = """\
@@ -193,3 +193,51 @@ def test_a_drug_is_known_by_all_of_its_names() -> None:
     assert "zoladex" in built_in().others("goserelin")
     assert "goserelin" in built_in().others("zoladex")
     assert built_in().others("sunshine") == ()
+
+
+def test_trade_names_members_and_classes_are_looked_for_and_hardly_count() -> None:
+    asked = ask("filgrastim after chemotherapy", built_in())
+    assert "neupogen" in asked.faint
+    assert "neupogen" not in asked.for_component("dense")
+    assert {"atorvastatin", "simvastatin"} <= ask("statins and sleep", built_in()).faint
+    both = ask("Viagra with nitroglycerin", built_in())
+    assert "nitrate" in both.synonyms
+    assert "nitrate" not in both.faint  # labels speak of other drugs by their class
+    assert "nitrate" not in ask("nitroglycerin dose", built_in()).synonyms
+    assert ask("filgrastim", rules_of("jaundice => icterus")).synonyms == ()
+
+
+def test_a_document_is_found_by_a_name_that_it_does_not_use(tmp_path: Path) -> None:
+    rows = [
+        Chunk("n:chunk_0", "n", "It was given for five days.", "Neupogen or placebo"),
+        *(
+            Chunk(
+                f"m{at}:chunk_0",
+                f"m{at}",
+                f"No filgrastim or other support of the marrow within the last {at} days",
+                "Imatinib",
+                "eligibility",
+            )
+            for at in range(40)
+        ),
+    ]
+    with filled(tmp_path / "home", rows) as opened:
+        found = opened.search("filgrastim", k=50).results
+        assert found[0].chunk.doc_id == "n"
+        assert not opened.search("dose of pegfilgrastim", components="bm25").results
+
+
+def test_a_class_beside_a_drug_is_not_the_subject(tmp_path: Path) -> None:
+    rows = [
+        Chunk("a:chunk_0", "a", "Rash after a TNF inhibitor failed.", "Abatacept",
+              section_label="adverse_events"),
+        Chunk("h:chunk_0", "h", "Rash in many.", "Humira (adalimumab)", metadata={
+              "drugs": ("Humira", "adalimumab")}, section_label="adverse_events"),
+    ]  # fmt: skip
+    with filled(tmp_path / "home", rows) as opened:
+        found = opened.search("adverse events of abatacept after a TNF inhibitor").results
+        lifted = [hit.chunk.doc_id for hit in found for one in hit.boosts if one.applied]
+        assert "a" in lifted
+        assert "h" not in lifted
+        alone = opened.search("adverse events of TNF inhibitors").results
+        assert alone[0].chunk.doc_id == "h"
