@@ -58,9 +58,11 @@ from assay.app.judges import ClaimGraded, ClaimUndone, NextClaim
 from assay.app.models import ModelRow
 from assay.app.rows import document_ids, document_rows
 from assay.app.runs import outcome_of
+from assay.app.schedule import ScheduleEntry
 from assay.app.search import Freshness
 from assay.app.suggestions import DEFAULT_COUNT, DEFAULT_SEED, Suggested
 from assay.app.testsets import TestSetEntry
+from assay.app.timetable import Timetable, named_test_set
 from assay.app.verbs import Verbs
 from assay.cache import Cache
 from assay.durable import new_file
@@ -397,6 +399,28 @@ class Client(Verbs):
             for one in results
         ]
         return evaluated(self, drawn, runs)
+
+    def schedules(self) -> Timetable:
+        """The evaluations that the clock starts while the service runs."""
+        return decode(Timetable, self.call("GET", "/v1/schedules"))
+
+    def schedule(
+        self, when: str, request: EvaluationRequest, *, entry_id: str = ""
+    ) -> ScheduleEntry:
+        """Have the clock of the service start an evaluation; ``when`` is a cron expression, in UTC.
+
+        The request names one test set of the service. With an id, that entry is changed.
+        """
+        body = {"when": when, "test_set": named_test_set(request)}
+        params = [*as_parameters(request.options), *written_options(request)]
+        method, path = ("PUT", f"/{_quoted(entry_id)}") if entry_id else ("POST", "")
+        return decode(
+            ScheduleEntry, self.call(method, f"/v1/schedules{path}", json=body, params=params)
+        )
+
+    def unschedule(self, entry_id: str) -> ScheduleEntry:
+        """Remove a scheduled evaluation; its runs stay."""
+        return decode(ScheduleEntry, self.call("DELETE", f"/v1/schedules/{_quoted(entry_id)}"))
 
     # Runs
 

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CHROMIUM = os.environ.get("ASSAY_CHROMIUM", "/usr/bin/chromium")
+EVERYTHING = os.environ.get("ASSAY_BROWSER") == "all"
+beside_the_main_path = pytest.mark.skipif(not EVERYTHING, reason="make browser tries it")
+"""What a plain run of all tests leaves out: it has one path of each part of the workbench."""
 PICTURES = Path(__file__).parent / "pictures"
 SETTINGS = {"dense_model": "none", "splade_model": "none", "rate_limit": 0, "query_log": "off"}
 
@@ -144,6 +147,9 @@ def _runs(client: TestClient) -> None:
             json={**TEST_SET, "queries": queries},
         )
         assert answer.status_code == 200, answer.text
+    judged = {**TEST_SET, "name": "answered"}
+    answer = client.post("/v1/evaluate?evaluation_id=judged&judge=words&name=judged", json=judged)
+    assert answer.status_code == 200, answer.text
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from functools import cache
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import PICTURES, Looked
+from tests.browser.conftest import EVERYTHING, PICTURES, Looked, beside_the_main_path
 
 Look = Callable[..., Looked]
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -28,6 +27,14 @@ PAGES = {
     "evaluate": "/evaluate?rrf_k=7",
     "evaluate-by-clock": "/evaluate?clock=on",
     "schedule": "/schedule",
+    "schedule-filled": "/schedule",
+    "claims": "/claims",
+    "claim": "/claims/judged?as=ann",
+    "claim-agreement": "/claims/judged/agreement",
+    "new-first": "/annotate/new?from=first",
+    "new-typed": "/annotate/new?from=typed",
+    "new-log": "/annotate/new?from=log",
+    "run-answer": "/runs/judged/answer/q1",
     "search-first": "/search",
     "why-which": "/search/why?q=headache&document=a",
     "compare-choose": "/compare?a=&b=",
@@ -77,22 +84,48 @@ def _violations(seen: Looked) -> list[str]:
 
 
 WINDOWS = ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light"))
-LOOKED_AT = WINDOWS if os.environ.get("ASSAY_BROWSER") == "all" else WINDOWS[:2]
+MAIN = ("search-two", "answer", "compare", "agreement", "runs")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", PAGES if EVERYTHING else MAIN)
 def test_every_page_fits_in_both_themes_and_is_accessible(look: Look, name: str) -> None:
     PICTURES.mkdir(exist_ok=True)
-    for width, theme in LOOKED_AT:
+    for width, theme in WINDOWS if EVERYTHING else [WINDOWS[MAIN.index(name) % 2]]:
         seen = look(width, theme)
+        if name == "schedule-filled":
+            _schedule(seen)
         seen.go(PAGES[name])
         seen.page.screenshot(path=PICTURES / f"{name}-{width}-{theme}.png", full_page=True)
         assert seen.overflow() <= 0, (name, width)
         assert _violations(seen) == []
         if name == "problem":
             seen.complaints.clear()  # the browser itself notes that the answer was a 404
+        if name == "schedule-filled":
+            _unschedule(seen)
 
 
+def _schedule(seen: Looked) -> None:
+    ask = seen.page.request
+    judged = {"doc_id": "d3:chunk_0", "grade": 3}
+    query = {"query_id": "q1", "query_text": "what do statins lower", "relevant_docs": [judged]}
+    content = {"name": "clinic", "version": "v1", "queries": [query]}
+    assert ask.post(f"{seen.root}/v1/testsets", data=content).ok
+    for when, options in (
+        ("0 3 * * 1-5", "name=nightly&tag=night"),
+        ("*/20 9-17 * * 1", "rrf_k=7"),
+    ):
+        body = {"when": when, "test_set": "clinic"}
+        made = ask.post(f"{seen.root}/v1/schedules?{options}", data=body)
+        assert made.ok, made.text()
+
+
+def _unschedule(seen: Looked) -> None:
+    ask = seen.page.request
+    for entry in ask.get(f"{seen.root}/v1/schedules").json()["own"]:
+        assert ask.delete(f"{seen.root}/v1/schedules/{entry['entry_id']}").ok
+
+
+@beside_the_main_path
 def test_the_words_of_a_query_stay_readable_on_a_phone(look: Look) -> None:
     seen = look(390)
     seen.go("/testsets/test_set_v1")
@@ -100,6 +133,7 @@ def test_the_words_of_a_query_stay_readable_on_a_phone(look: Look) -> None:
     assert min(widths) >= 150
 
 
+@beside_the_main_path
 def test_a_slider_fuses_again_and_the_address_follows(look: Look) -> None:
     seen = look()
     page = seen.page
@@ -123,6 +157,7 @@ def test_a_slider_fuses_again_and_the_address_follows(look: Look) -> None:
     assert page.locator("dialog#keys[open]").count() == 1
 
 
+@beside_the_main_path
 def test_the_title_follows_the_question(look: Look) -> None:
     seen = look()
     seen.go("/search?q=aspirin")
@@ -133,6 +168,7 @@ def test_the_title_follows_the_question(look: Look) -> None:
     assert seen.page.title() == "headache · assay"
 
 
+@beside_the_main_path
 def test_a_service_that_does_not_answer_is_noticed(look: Look) -> None:
     seen = look()
     seen.go("/search?q=aspirin")
@@ -163,7 +199,7 @@ def test_why_a_document_is_missing(look: Look) -> None:
 def test_hits_are_graded_by_key_and_every_pane_scores(look: Look) -> None:
     seen = look()
     page = seen.page
-    seen.go("/search?q=headache&two=on&b_rrf_k=5&k=5")
+    seen.go("/search?q=headache&two=on&b_rrf_k=5&k=5&set=playground")
     page.keyboard.press("j")
     page.keyboard.press("0")  # a question that nothing answers waits
     page.locator("#standing-A", has_text="not saved yet").wait_for()
@@ -207,7 +243,7 @@ def test_a_hit_leads_to_its_document_and_back(look: Look) -> None:
 def test_two_ticked_runs_are_compared_query_by_query(look: Look) -> None:
     seen = look()
     page = seen.page
-    seen.go("/runs")
+    seen.go("/runs?suite=small")
     for box in page.locator("[data-pick]").all():
         box.check()
     page.get_by_role("button", name="Compare", exact=True).click()
@@ -221,6 +257,7 @@ def test_two_ticked_runs_are_compared_query_by_query(look: Look) -> None:
     assert all("same" in kind for kind in kinds)
 
 
+@beside_the_main_path
 def test_judging_by_keys_with_undo(look: Look) -> None:
     seen = look()
     page = seen.page
@@ -238,6 +275,7 @@ def test_judging_by_keys_with_undo(look: Look) -> None:
         page.locator("#desk", has_text=left).wait_for()
 
 
+@beside_the_main_path
 def test_the_theme_is_remembered(look: Look) -> None:
     seen = look()
     seen.go("/runs")
@@ -247,6 +285,7 @@ def test_the_theme_is_remembered(look: Look) -> None:
     assert seen.page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
+@beside_the_main_path
 @pytest.mark.parametrize(
     "path",
     [
@@ -276,6 +315,7 @@ def test_hostile_text_stays_text(look: Look, path: str) -> None:
     assert seen.page.locator("a[href^='javascript:']").count() == 0
 
 
+@beside_the_main_path
 def test_words_without_a_blank_do_not_widen_a_page(look: Look) -> None:
     word = "pneumonoultramicroscopicsilicovolcanoconiosis" * 4
     name = word[:60]

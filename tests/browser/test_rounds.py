@@ -19,11 +19,20 @@ from assay.http.edge.logs import service_log
 from assay.http.service import Service
 from assay.ingest import read_corpus
 from assay.settings import configure
-from tests.browser.conftest import PICTURES, SETTINGS, Looked, looking, serving
+from tests.browser.conftest import (
+    PICTURES,
+    SETTINGS,
+    Looked,
+    beside_the_main_path,
+    looking,
+    serving,
+)
 from tests.unit.http.small import DOCUMENTS, TEST_SET
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+pytestmark = beside_the_main_path
 
 Look = Callable[..., Looked]
 GRADES = {"Aspirin": 1, "Migraine": 3, "Statins": 3, "Insulin": 2, "Metformin": 0}
@@ -117,6 +126,7 @@ def test_two_people_judge_at_once_and_a_third_writes_the_next_version(office: Of
         judge.go("/annotate")
         judge.page.get_by_role("link", name="Judge", exact=True).click()
         judge.page.locator("article.passage").wait_for()
+        judge.page.wait_for_load_state("load")  # keys are heard from then on
     first, left = True, [ann.page, bob.page]
     while left:  # turn by turn, in two browsers
         left = [page for page in left if _judge_one(page, off=first and page is bob.page)]
@@ -129,6 +139,7 @@ def test_two_people_judge_at_once_and_a_third_writes_the_next_version(office: Of
     carol.go("/annotate")
     page.get_by_role("link", name="Decide").click()
     page.locator("h2", has_text="How to judge").wait_for()
+    page.wait_for_load_state("load")
     page.keyboard.press("3")
     page.locator("text=Nothing waits for a decision").wait_for()
     page.keyboard.press("z")

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.browser.conftest import PICTURES, Looked
+from tests.browser.conftest import PICTURES, Looked, beside_the_main_path
 
 Look = Callable[..., Looked]
 
@@ -101,6 +101,21 @@ def test_the_palette_goes_anywhere_by_keys(look: Look) -> None:
     assert page.locator("dialog#palette[open]").count() == 0
 
 
+@beside_the_main_path
+def test_questions_that_were_typed_outlive_a_reload(look: Look) -> None:
+    seen = look()
+    page = seen.page
+    seen.go("/annotate/new?from=typed")
+    page.fill("textarea[name=questions]", "what ends a migraine\nwhat lowers cholesterol")
+    page.get_by_role("button", name="Check the questions").click()
+    page.locator("table.drawn").wait_for()
+    page.reload()
+    assert page.input_value("textarea[name=questions]").startswith("what ends a migraine")
+    seen.go("/annotate/new?from=first")
+    assert page.input_value("textarea[name=questions]") == ""
+
+
+@beside_the_main_path
 def test_a_double_click_starts_one_evaluation(look: Look) -> None:
     seen = look()
     page = seen.page
@@ -112,6 +127,7 @@ def test_a_double_click_starts_one_evaluation(look: Look) -> None:
     assert page.locator("tbody tr", has_text="clicked twice").count() == 1
 
 
+@beside_the_main_path
 def test_a_slider_leaves_one_page_to_go_back_to(look: Look) -> None:
     seen = look()
     page = seen.page
@@ -126,6 +142,7 @@ def test_a_slider_leaves_one_page_to_go_back_to(look: Look) -> None:
     assert page.locator("table.runs").is_visible()
 
 
+@beside_the_main_path
 def test_runs_beside_each_other_are_a_table_or_cards(look: Look) -> None:
     path = "/compare/several?run=run_a&run=run_b"
     seen = look()
@@ -165,6 +182,7 @@ def test_panes_are_tabs_on_a_phone(look: Look) -> None:
     assert page.locator("ol.rank-list[data-pane-of=B]").is_visible()
 
 
+@beside_the_main_path
 def test_a_phone_shows_the_whole_trend(look: Look) -> None:
     seen = look(390)
     seen.go("/runs?suite=small")
@@ -176,6 +194,7 @@ def test_a_phone_shows_the_whole_trend(look: Look) -> None:
     assert box["x"] + box["width"] <= 390
 
 
+@beside_the_main_path
 def test_moments_are_in_the_time_zone_of_the_reader(look: Look) -> None:
     seen = look(zone="Asia/Tokyo")
     seen.go("/runs")
@@ -219,6 +238,7 @@ def test_an_evaluation_is_scheduled_changed_and_removed(look: Look) -> None:
     page.get_by_role("heading", name="Nothing is scheduled").wait_for()
 
 
+@beside_the_main_path
 def test_a_test_set_comes_from_a_file(look: Look, tmp_path: Path) -> None:
     table = tmp_path / "from a table.csv"
     table.write_text("query,doc_id,grade\nheadache,d1:chunk_0,3\n", encoding="utf-8")
@@ -235,6 +255,7 @@ def test_a_test_set_comes_from_a_file(look: Look, tmp_path: Path) -> None:
     assert page.get_by_role("link", name="Evaluate on it").count() == 1
 
 
+@beside_the_main_path
 def test_many_files_wait_for_their_turn(look: Look, tmp_path: Path) -> None:
     files = [tmp_path / f"note-{at}.txt" for at in range(3)]
     for at, file in enumerate(files):
@@ -262,6 +283,7 @@ def test_many_files_wait_for_their_turn(look: Look, tmp_path: Path) -> None:
     seen.complaints.clear()  # the browser itself notes that the answer was a 503
 
 
+@beside_the_main_path
 def test_two_tabs_do_not_overwrite_each_other(look: Look) -> None:
     """What one tab changed is neither lost nor silently undone by another that is out of date."""
     first, second = look(), look()
@@ -280,6 +302,7 @@ def test_two_tabs_do_not_overwrite_each_other(look: Look) -> None:
     assert grades == ["3", "1"]
 
 
+@beside_the_main_path
 def test_a_slider_follows_a_finger(look: Look) -> None:
     seen = look(390)
     page = seen.page

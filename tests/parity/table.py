@@ -15,7 +15,6 @@ BESIDE = "assay keys is for who runs the machine; administrators elsewhere use H
 FILES = "about files of whoever calls"
 CUSTODIAN = "the custodian of a test set works beside the workspace; judging is over HTTP"
 ELSEWHERE = "a page, HTTP and the Python client are what another machine uses"
-CLOCK = "in a terminal, and for programs, the setting schedule does it"
 PARTS = "a part of another verb, for programs that go step by step"
 
 
@@ -106,9 +105,9 @@ TABLE = (
     row("workflow.query_metrics", "", "POST /api/evaluation/compute_metrics", "POST /api/evaluation/aggregate", "POST /api/evaluation/speaker_breakdown",
         "POST /api/evaluation/report", "POST /api/retrieval/batch", "GET /api/evaluation/dataset/{dataset_id}", why_not=PARTS),
     row("saved.save_evaluation", "", "POST /api/evaluation/save", why_not=PARTS),
-    row("timetable.schedule", "", "/ui/schedule", why_not=CLOCK),
-    row("timetable.timetable", "", "/schedule", why_not=CLOCK),
-    row("timetable.unschedule", "", "/ui/schedule/{entry_id}/remove", why_not=CLOCK),
+    row("timetable.timetable", "schedule list", "GET /v1/schedules", "/schedule", server=True, test="test_evaluate.py::test_the_clock_is_set_the_same_way_on_every_surface"),
+    row("timetable.schedule", "schedule add", "POST /v1/schedules", "PUT /v1/schedules/{entry_id}", "/ui/schedule", server=True, test="test_evaluate.py::test_the_clock_is_set_the_same_way_on_every_surface"),
+    row("timetable.unschedule", "schedule remove", "DELETE /v1/schedules/{entry_id}", "/ui/schedule/{entry_id}/remove", server=True, test="test_evaluate.py::test_the_clock_is_set_the_same_way_on_every_surface"),
     row("jobs.open_jobs", "", "GET /v1/jobs", "GET /v1/jobs/{job_id}", "DELETE /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/events", "POST /v1/jobs/{job_id}/resume", "/jobs", "/jobs/{job_id}", "/ui/jobs/{job_id}/{action}", server=True, why_not="a service has jobs, a command waits for its own work"),
 
     row("testsets.list_sets", "testset list", "GET /v1/testsets", "/testsets", server=True, test="test_testsets.py::test_the_same_sets_are_listed"),
@@ -160,6 +159,7 @@ INTERFACE = {
     "stored_run": "runs.outcomes", "delete_run": "runs.delete", "deleted_runs": "runs.deleted",
     "restore_run": "runs.restore", "archived": "workspace.Workspace.present",
     "present": "workspace.Workspace.present", "labels": "workspace.Workspace.present",
+    "schedules": "timetable.timetable", "schedule": "timetable.schedule", "unschedule": "timetable.unschedule",
     "timings": "workspace.Workspace.timings",
 }
 """What a workspace and a service both can, and the row of it."""

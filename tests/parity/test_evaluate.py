@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from assay.app.statistics import Statistics
 from assay.app.workspace import open_workspace
 from assay.cli.main import run
 from assay.client import Client
-from assay.model.codec import decode
+from assay.model.codec import decode, encode
 from assay.model.runs import Timings
 from assay.search.request import EVALUATION_NAMES
 from tests.unit.http.process import ServiceProcess
@@ -293,3 +294,62 @@ def test_runs_are_not_timed_unless_that_is_asked_for(home: Path, address: str) -
         timed = comparison.ab(service, AbRequest(first, second, latency_repeats=1)).result
         assert timed.latency.repeats == 1
         assert set(timed.latency.pairs) == {f"q{n}" for n in range(1, 7)}
+
+
+def test_the_clock_is_set_the_same_way_on_every_surface(
+    home: Path, address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is asked for is stored alike; the id, the owner and the moment are of each entry."""
+    wanted: dict[str, Any] = {
+        "rrf_k": 10, "boosts": True, "answers": True, "tag": ["t"], "name": "mine", "seed": 3,
+        "measures": "MAP P@{1,3}", "part": "all",
+    }  # fmt: skip
+    near, far = ["--home", str(home)], ["--server", address]
+
+    def said(*words: str) -> Any:
+        capsys.readouterr()
+        assert run([*words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    def asked(entry: dict[str, Any]) -> dict[str, Any]:
+        return {name: entry[name] for name in ("when", "test_set", "request")}
+
+    request = replace(request_of(home, wanted), test_sets=("clock",), use_cache=True)
+    add = ["schedule", "add", "0 3 * * 1", "-t", "clock", *flags(wanted)]
+    with open_workspace(home) as workspace, Client(address) as client:
+        client.call(
+            "POST", "/v1/testsets", json={**TEST_SET, "name": "clock", "queries": QUERIES[:3]}
+        )
+        one = encode(workspace.schedule("0  3 * * 1", request))
+        assert (one["when"], one["test_set"]) == ("0 3 * * 1", "clock")
+        others = [
+            encode(client.schedule("0 3 * * 1", request)),
+            said(*near, *add),
+            said(*far, *add),
+        ]
+        assert [asked(other) for other in others] == [asked(one)] * 3
+        every = encode(workspace.schedules())
+        assert len(every["own"]) == 4
+        assert encode(client.schedules()) == every
+        assert said(*near, "schedule", "list") == said(*far, "schedule", "list") == every
+        for way, other in zip((near, far), others, strict=False):
+            words = ["schedule", "add", "5 * * * *", "-t", "clock", "--instead-of"]
+            changed = said(*way, *words, other["entry_id"])
+            assert (changed["entry_id"], changed["when"]) == (other["entry_id"], "5 * * * *")
+        assert (
+            encode(client.schedule("5 * * * *", request, entry_id=one["entry_id"]))["request"]
+            == (one["request"])
+        )
+        names = [entry["entry_id"] for entry in every["own"]]
+        workspace.unschedule(names[0])
+        client.unschedule(names[1])
+        assert said(*near, "schedule", "remove", names[2])["entry_id"] == names[2]
+        assert said(*far, "schedule", "remove", names[3])["entry_id"] == names[3]
+        assert encode(client.schedules())["own"] == []
+    for way in (near, far):
+        assert run([*way, "schedule", "remove", names[0]]) == 2
+        assert "may have been removed" in capsys.readouterr().err
+        assert run([*way, "schedule", "add", "0 3 * *", "-t", "clock"]) == 2
+        assert "minute hour day month weekday" in capsys.readouterr().err
+        assert run([*way, "schedule", "add", "0 3 * * *", "-t", "no_such_set"]) == 2
+        assert "no_such_set" in capsys.readouterr().err

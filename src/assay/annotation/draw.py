@@ -103,7 +103,7 @@ def draw(
     ordered = order(clean, strategy, seed)
     if not ordered:
         raise InputError(
-            f"no query to draw by {strategy}",
+            f"there is no query to draw (strategy: {strategy})",
             hint="is the setting query_log set to text, and did anybody search?",
         )
     quotas = (

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from assay import limits
 from assay.app import engine
-from assay.app.search import incomplete
+from assay.app.search import incomplete, options_of_caller
 from assay.app.statistics import SAMPLING, Statistics, as_set
 from assay.errors import AssayError, ConflictError, UnknownRunError, UsageError
 from assay.model.codec import as_json, decode, encode
@@ -569,10 +569,12 @@ def _evaluate(
     return evaluated(workspace, request, made)
 
 
-def check_search(workspace: Workspace, request: EvaluationRequest) -> None:
-    """Refuse an evaluation of our search that could only fail: unknown fields and components."""
+def check_request(workspace: Workspace, request: EvaluationRequest) -> None:
+    """Refuse an evaluation by a service that could only fail, or that nobody may ask it for."""
     from assay.search.run_config import evaluation_options
 
+    options_of_caller(workspace.settings, request.options)
+    refuse_other_judges(workspace.settings, request)
     searcher = workspace.searcher
     searcher.check_named(request.options)
     options = evaluation_options(searcher.defaults, **request.options)

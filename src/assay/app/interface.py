@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.index import Action, IndexWritten
     from assay.app.models import ModelRow
+    from assay.app.schedule import ScheduleEntry
     from assay.app.search import Freshness
     from assay.app.testsets import TestSetEntry
+    from assay.app.timetable import Timetable
     from assay.evaluation.stored_run import StoredRun
     from assay.model.document import ChunkPlace, Label, StoredDocument
     from assay.model.run_store import DeletedRun, RunLibrary
@@ -138,6 +140,20 @@ class Assay(Protocol):
         self, request: EvaluationRequest, progress: EvaluationProgress | None = None
     ) -> Evaluated:
         """Run a test set as a request says and keep the run, or find that it was run before."""
+
+    def schedules(self) -> Timetable:
+        """The evaluations that the clock starts while a service runs."""
+
+    def schedule(
+        self, when: str, request: EvaluationRequest, *, entry_id: str = ""
+    ) -> ScheduleEntry:
+        """Have the clock start an evaluation; ``when`` is a cron expression, in UTC.
+
+        The request names one test set of the workspace. With an id, that entry is changed.
+        """
+
+    def unschedule(self, entry_id: str) -> ScheduleEntry:
+        """Remove a scheduled evaluation; its runs stay."""
 
     # Runs
 

@@ -257,11 +257,11 @@ def check(workspace: Workspace, ref: str) -> JudgeQuality:
     return found
 
 
-def last_check(workspace: Workspace, ref: str) -> dict[str, Any]:
+def last_check(run: RunInfo) -> dict[str, Any]:
     """What the last comparison with people found; nothing where there was none."""
     from assay.evaluation.judge_quality import KEY
 
-    return dict(workspace.runs.run(ref).aggregate.get(KEY) or {})
+    return dict(run.aggregate.get(KEY) or {})
 
 
 def _cells(row: ClaimRow) -> tuple[str, ...]:

@@ -84,6 +84,11 @@ class ScheduleEntry:
     changed_at: str = ""
 
     @property
+    def title(self) -> str:
+        """What its runs are called."""
+        return str(self.request.get("name") or self.test_set)
+
+    @property
     def clock(self) -> Clock:
         """The minutes that are meant."""
         return parse_clock(self.when)

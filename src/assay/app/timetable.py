@@ -10,10 +10,11 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay import limits
-from assay.app.evaluation import EvaluationRequest
+from assay.app import testsets
+from assay.app.evaluation import EvaluationRequest, check_request, refuse_what_stays_here
 from assay.app.layout import Layout
 from assay.app.schedule import MAX_ENTRIES, ScheduleEntry, parse_clock, parse_schedule
 from assay.durable import alone_in, storing, sync_folder, write_atomically
@@ -26,6 +27,11 @@ from assay.plain_file import read_plain
 from assay.settings import Settings
 from assay.strict_json import values
 
+if TYPE_CHECKING:
+    from assay.app.workspace import Workspace
+
+HERE = "this machine"
+"""The owner of an entry that was made beside the workspace."""
 SUFFIX = ".json"
 LONGEST_NAME = 80
 """Characters of the name of a test set that the id of an entry begins with."""
@@ -68,15 +74,21 @@ def scheduled(layout: Layout, entry_id: str) -> ScheduleEntry:
 
 
 def schedule(
-    layout: Layout,
+    workspace: Workspace,
     when: str,
-    test_set: str,
     wanted: EvaluationRequest,
     *,
-    owner: str,
+    owner: str = HERE,
     entry_id: str = "",
 ) -> ScheduleEntry:
-    """Have the clock start an evaluation of a test set; with an id, that entry is changed."""
+    """Have the clock start an evaluation; with an id, that entry is changed.
+
+    The request names one test set of the workspace, which is read anew each time.
+    """
+    layout = workspace.layout
+    test_set = named_test_set(wanted)
+    testsets.load(layout, test_set, lenient=True)
+    check_request(workspace, wanted)
     try:
         parse_clock(when)
     except ConfigError as problem:
@@ -100,6 +112,20 @@ def schedule(
         text = json.dumps(encode(entry), indent=2, ensure_ascii=False)
         write_atomically(layout.scheduled(entry.entry_id), text.encode())
     return entry
+
+
+def named_test_set(wanted: EvaluationRequest) -> str:
+    """The one test set by its name; refused where a service could not run the request."""
+    refuse_what_stays_here(wanted)
+    if len(wanted.test_sets) != 1:
+        raise UsageError(
+            "the clock starts an evaluation of one test set", hint="name one: assay testset list"
+        )
+    if wanted.run_id is not None:
+        raise UsageError(
+            "a scheduled evaluation makes a new run each time", hint="leave out the id"
+        )
+    return wanted.test_sets[0]
 
 
 def unschedule(layout: Layout, entry_id: str) -> ScheduleEntry:

@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from assay.app.judges import ClaimDesk
     from assay.app.models import ModelRow
     from assay.app.pool import PassagePool
+    from assay.app.schedule import ScheduleEntry
     from assay.app.search import Freshness
     from assay.app.suggestions import Suggested
     from assay.app.testsets import Reading, TestSetEntry
+    from assay.app.timetable import Timetable
     from assay.app.vectors import CorpusEncoded
     from assay.evaluation.judge_quality import JudgeQuality
     from assay.evaluation.stored_run import StoredRun
@@ -496,6 +498,30 @@ class Workspace(Verbs):
         from assay.app import evaluation
 
         return evaluation.evaluate(self, request, progress or evaluation.unwatched)
+
+    def schedules(self) -> Timetable:
+        """The evaluations that the clock starts while a service runs."""
+        from assay.app.timetable import timetable
+
+        return timetable(self.settings, self.layout)
+
+    def schedule(
+        self, when: str, request: EvaluationRequest, *, entry_id: str = ""
+    ) -> ScheduleEntry:
+        """Have the clock start an evaluation; ``when`` is a cron expression, in UTC.
+
+        The request names one test set of the workspace. With an id, that entry is changed.
+        """
+        from assay.app import timetable
+
+        self.require()
+        return timetable.schedule(self, when, request, entry_id=entry_id)
+
+    def unschedule(self, entry_id: str) -> ScheduleEntry:
+        """Remove a scheduled evaluation; its runs stay."""
+        from assay.app import timetable
+
+        return timetable.unschedule(self.layout, entry_id)
 
     def timings(
         self, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent

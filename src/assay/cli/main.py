@@ -67,6 +67,11 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("corpus", "assay.cli.corpus", "Look at stored documents, or delete them."),
     Entry("eval", "assay.cli.eval", "Run test sets, keep the runs, look at them and compare them."),
     Entry(
+        "schedule",
+        "assay.cli.schedule",
+        "List, add and remove evaluations that the clock starts.",
+    ),
+    Entry(
         "models", "assay.cli.models", "List, pull and check the models that turn text into vectors."
     ),
     Entry(

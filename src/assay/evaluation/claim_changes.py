@@ -34,9 +34,13 @@ class ClaimChange:
         """Whether both runs make the claim, and it is supported in one of them."""
         return self.before is not None and self.after is not None
 
+    @property
+    def words(self) -> str:
+        """What it was, and what became of it."""
+        return " → ".join(_words(claim) for claim in (self.before, self.after))
+
     def __str__(self) -> str:
-        one, other = (_words(claim) for claim in (self.before, self.after))
-        return f"{self.query_id}: {one} → {other}"
+        return f"{self.query_id}: {self.words}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

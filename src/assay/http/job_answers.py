@@ -15,9 +15,8 @@ from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from assay import limits
-from assay.app.evaluation import EvaluationRequest, check_search, refuse_other_judges
+from assay.app.evaluation import EvaluationRequest, check_request
 from assay.app.jobs import EVALUATION, FIRST_ROUND, ROUND, Job, JobState
-from assay.app.search import options_of_caller
 from assay.errors import LimitError
 from assay.http.edge.auth import Caller
 from assay.http.edge.problems import ProblemError
@@ -76,8 +75,6 @@ async def enter_evaluation(
 async def check_evaluation(service: Service, wanted: EvaluationRequest) -> None:
     """Refuse an evaluation that could only fail or asks for too much."""
     workspace = service.workspace
-    options_of_caller(workspace.settings, wanted.options)
-    refuse_other_judges(workspace.settings, wanted)
     assert wanted.test_set is not None
     count = len(wanted.test_set.queries)
     if count > limits.MAX_UPLOAD_QUERIES:
@@ -88,7 +85,7 @@ async def check_evaluation(service: Service, wanted: EvaluationRequest) -> None:
     drawn = wanted.drawn_as(workspace.settings)
     check_drawn(count * drawn.measure_count, drawn.resamples or 0, MOST_OF_JOB)
     await service.searcher()  # refused at once if nothing can be searched
-    await service.work(lambda: check_search(workspace, wanted))
+    await service.work(lambda: check_request(workspace, wanted))
 
 
 async def as_job(

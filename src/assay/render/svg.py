@@ -23,6 +23,8 @@ NUMBERS_WIDTH = 190
 PLOT_WIDTH = 420
 ROW = 26
 DATE_WIDTH = 66
+NARROW = (84, 254, 18)
+"""Labels, plot and margin of a picture that fits a phone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,31 +87,38 @@ class TrendPoint:
     kind: str = ""
 
 
-def forest_plot(rows: Sequence[ForestRow], *, margin: float | None = None) -> Markup:
-    """Differences around zero, each with its interval; the margin of equivalence is shaded."""
+def forest_plot(
+    rows: Sequence[ForestRow], *, margin: float | None = None, narrow: bool = False
+) -> Markup:
+    """Differences around zero, each with its interval; the margin of equivalence is shaded.
+
+    A ``narrow`` one fits a phone and has no column of numbers.
+    """
+    left, across, right = NARROW if narrow else (LABEL_WIDTH, PLOT_WIDTH, NUMBERS_WIDTH)
     ends = [abs(v) for row in rows for v in (row.low, row.high, row.value) if v is not None]
     reach = _nice(max([*ends, margin or 0.0, 1e-3]))
-    height = ROW * len(rows) + 34
-    width = LABEL_WIDTH + PLOT_WIDTH + NUMBERS_WIDTH
+    bottom = ROW * len(rows)
 
     def x(value: float) -> float:
-        return LABEL_WIDTH + PLOT_WIDTH * (value + reach) / (2 * reach)
+        return left + across * (value + reach) / (2 * reach)
 
-    parts = [
-        _head(
-            width, height, f"{counted(len(rows), 'difference')} with confidence intervals", " wide"
-        )
-    ]
+    said = f"{counted(len(rows), 'difference')} with confidence intervals"
+    parts = [_head(left + across + right, bottom + 44, said, "" if narrow else " wide")]
     if margin is not None:
         parts.append(
             f'<rect x="{x(-margin):.1f}" y="0" width="{x(margin) - x(-margin):.1f}" '
-            f'height="{ROW * len(rows)}" fill="var(--faint)"/>'
+            f'height="{bottom}" fill="var(--faint)"/>'
         )
     for tick in (-reach, -reach / 2, 0.0, reach / 2, reach):
-        parts.append(_line(x(tick), 0, x(tick), ROW * len(rows), zero=tick == 0.0))
-        parts.append(_text(x(tick), ROW * len(rows) + 18, f"{tick:+g}" if tick else "0", "middle"))
+        parts.append(_line(x(tick), 0, x(tick), bottom, zero=tick == 0.0))
+        parts.append(_text(x(tick), bottom + 18, f"{tick:+g}" if tick else "0", "middle"))
+    parts.append(_text(x(0), bottom + 38, "B − A", "middle"))
     for at, row in enumerate(rows):
-        parts.append(_forest_row(row, ROW * at + ROW / 2, x))
+        y = ROW * at + ROW / 2
+        parts.append(_text(left - 10, y + 4, row.label, "end"))
+        parts.append(_interval(row, y, x))
+        if not narrow:
+            parts.append(_text(left + across + 12, y + 4, _numbers(row), "start"))
     return Markup("".join(parts) + "</svg>")  # noqa: S704 - every text in it went through escape
 
 
@@ -361,26 +370,27 @@ def _trend_dot(point: TrendPoint, here: tuple[float, float]) -> str:
     return f'<a href="{escape(point.link)}" aria-label="{escape(said)}">{dot}</a>'
 
 
-def _forest_row(row: ForestRow, y: float, x: object) -> str:
-    assert callable(x)
-    parts = [_text(LABEL_WIDTH - 10, y + 4, row.label, "end")]
-    color = _tone(row.tone)
+def _interval(row: ForestRow, y: float, x: Callable[[float], float]) -> str:
+    """A difference as a diamond on the line of its interval."""
+    color, drawn = _tone(row.tone), ""
     if row.low is not None and row.high is not None:
-        parts.append(
+        drawn = (
             f'<line x1="{x(row.low):.1f}" y1="{y:.1f}" x2="{x(row.high):.1f}" y2="{y:.1f}" '
             f'stroke="{color}" stroke-width="3" stroke-linecap="round"/>'
         )
-    shown = "—"
-    if row.value is not None:
-        parts.append(
-            f'<rect x="{x(row.value) - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" '
-            f'transform="rotate(45 {x(row.value):.1f} {y:.1f})" fill="{color}"/>'
-        )
-        shown = f"{row.value:+.4f}"
-        if row.low is not None and row.high is not None:
-            shown += f" [{row.low:+.4f}, {row.high:+.4f}]"
-    parts.append(_text(LABEL_WIDTH + PLOT_WIDTH + 12, y + 4, shown, "start"))
-    return "".join(parts)
+    if row.value is None:
+        return drawn
+    return (
+        f'{drawn}<rect x="{x(row.value) - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" '
+        f'transform="rotate(45 {x(row.value):.1f} {y:.1f})" fill="{color}"/>'
+    )
+
+
+def _numbers(row: ForestRow) -> str:
+    if row.value is None:
+        return "—"
+    known = row.low is not None and row.high is not None
+    return f"{row.value:+.4f}" + (f" [{row.low:+.4f}, {row.high:+.4f}]" if known else "")
 
 
 def _head(width: float, height: float, title: str, kind: str = "", role: str = "img") -> str:

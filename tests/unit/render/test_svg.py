@@ -30,6 +30,16 @@ def texts(root: Xml.Element) -> list[str]:
     return [node.text or "" for node in root.iter("text")]
 
 
+def test_a_forest_plot_names_its_axis_and_fits_a_phone() -> None:
+    rows = [ForestRow("Recall@10", 0.02, -0.01, 0.05)]
+    wide, narrow = (drawn(forest_plot(rows, narrow=one)) for one in (False, True))
+    for root in (wide, narrow):
+        assert "B − A" in "".join(root.itertext())
+    assert float(narrow.attrib["width"]) <= 360
+    assert "+0.0200 [-0.0100, +0.0500]" in "".join(wide.itertext())
+    assert "+0.0200" not in "".join(narrow.itertext())
+
+
 def test_a_forest_plot_has_a_diamond_and_a_line_for_each_difference() -> None:
     rows = [ForestRow("nDCG@10", 0.05, 0.01, 0.09, "good"), ForestRow(EVIL, None, None, None)]
     root = drawn(forest_plot(rows, margin=0.01))

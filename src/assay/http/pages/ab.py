@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import Request
+from markupsafe import Markup
 from starlette.responses import Response
 
 from assay.http.pages.page import Reader, ServiceOf, cli, curl_post, page
@@ -31,20 +33,17 @@ async def ab_page(
         found = ab_summary(service, a, b)
         result = found.result
         kinds = {"all queries": result.contrasts, **result.by_type}
-        charts = {
-            kind: forest_plot(
-                [
-                    ForestRow(
-                        str(one.measure),
-                        one.difference,
-                        one.interval.low,
-                        one.interval.high,
-                        TONES.get(one.ruling.verdict.value, ""),
-                    )
-                    for one in contrasts
-                ],
-                margin=result.margin,
-            )
+        rows = {
+            kind: [
+                ForestRow(
+                    str(one.measure),
+                    one.difference,
+                    one.interval.low,
+                    one.interval.high,
+                    TONES.get(one.ruling.verdict.value, ""),
+                )
+                for one in contrasts
+            ]
             for kind, contrasts in kinds.items()
         }
         return {
@@ -52,7 +51,8 @@ async def ab_page(
             "ab": result,
             "report": result.compared,
             "kinds": kinds,
-            "charts": charts,
+            "charts": _charts(rows, result.margin, narrow=False),
+            "narrow": _charts(rows, result.margin, narrow=True),
             "level": f"{result.a.sampling.level:.0%}",
         }
 
@@ -67,3 +67,9 @@ async def ab_page(
             curl_post(request, "/v1/ab", {"a": a, "b": b}),
         ],
     )
+
+
+def _charts(
+    rows: Mapping[str, Sequence[ForestRow]], margin: float, *, narrow: bool
+) -> dict[str, Markup]:
+    return {kind: forest_plot(own, margin=margin, narrow=narrow) for kind, own in rows.items()}

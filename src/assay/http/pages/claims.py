@@ -52,7 +52,7 @@ async def claim_page(ref: str, request: Request, service: ServiceOf, caller: Ann
     """The next claim for one person."""
     params = request.query_params
     person = person_of(caller, params.get("as", ""))
-    values = await service.work(lambda: _next(_desk(service, ref, params), person))
+    values = await service.work(lambda: _next(service, _desk(service, ref, params), person))
     return page(request, "ui/claims.html", block="task", **values)
 
 
@@ -70,7 +70,7 @@ async def grade(ref: str, request: Request, service: ServiceOf, caller: Annotato
             message = "There is nothing to undo." if undone is None else "Undone."
         else:
             desk.grade(person, fields.get("claim_id", ""), _label(fields.get("label", "")))
-        return {**_next(desk, person), "message": message}
+        return {**_next(service, desk, person), "message": message}
 
     return page(request, "ui/claims.html", block="task", **await service.work(work))
 
@@ -81,11 +81,13 @@ async def agreement_page(
 ) -> Response:
     """How far the judge agrees with the people who graded, as it was last compared."""
     del caller
-    found = await service.work(lambda: judges.last_check(service.workspace, ref))
+    info = await service.work(lambda: service.workspace.runs.run(ref))
+    found = judges.last_check(info)
     return page(
         request,
         "ui/claim_agreement.html",
         ref=ref,
+        info=info,
         found=found,
         commands=[cli("judge", "check", ref)],
     )
@@ -106,9 +108,11 @@ def _desk(service: Service, ref: str, fields: Any) -> ClaimDesk:
     return judges.open_claims(service.workspace, ref, answers=answers, seed=seed)
 
 
-def _next(desk: ClaimDesk, person: str) -> dict[str, Any]:
+def _next(service: Service, desk: ClaimDesk, person: str) -> dict[str, Any]:
     turn = desk.turn(person)
+    cited = [one.chunk_id for one in turn.task.passages] if turn.task else []
     return {
+        "labels_of": service.workspace.labels(cited),
         "desk": desk,
         "person": person,
         "task": turn.task,

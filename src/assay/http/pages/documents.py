@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from fastapi import Request
 from markupsafe import Markup
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from assay.app.document_uses import FoundUse
 from assay.http.pages.hits import marked
 from assay.http.pages.listing import PAGE, listing, page_number
-from assay.http.pages.page import Reader, ServiceOf, address, cli, curl, page
+from assay.http.pages.page import Reader, ServiceOf, address, cli, curl, is_htmx, page
 from assay.http.pages.page import router as new_router
 from assay.model.document import Chunk, MetadataValue, StoredDocument
 from assay.render.markup import safe_table
@@ -61,6 +61,8 @@ async def choices(request: Request, service: ServiceOf, caller: Reader) -> Respo
     """The first documents with some words, to choose from while one types."""
     del caller
     text = request.query_params.get("document", "").strip()[:200]
+    if not is_htmx(request):
+        return RedirectResponse(address("/documents", {"text": text}), 303)
     documents = service.workspace.documents
     found = await service.work(lambda: documents(limit=12, text=text))
     return page(request, "ui/documents.html", block="choices", found=found, text=text)

@@ -7,7 +7,7 @@ address says, as the search page writes it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -19,10 +19,10 @@ from assay.app import testsets
 from assay.app.configurations import list_configurations, read_configuration
 from assay.app.evaluation import REQUEST_OPTIONS, EvaluationRequest
 from assay.app.schedule import ScheduleEntry
-from assay.app.timetable import scheduled
+from assay.app.timetable import request_of, scheduled
 from assay.http.job_answers import enter_evaluation
 from assay.http.pages.clock import OFTEN, WEEKDAYS, Due, due_at
-from assay.http.pages.page import Evaluator, ServiceOf, cli, curl_post, form_of, page
+from assay.http.pages.page import Command, Evaluator, ServiceOf, cli, curl_post, form_of, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.pane import Pairs, read_pane
 from assay.http.service import Service
@@ -35,6 +35,14 @@ router = new_router()
 
 RECENT = 30
 PARTS = REQUEST_OPTIONS["part"]
+OWN = "service"
+"""The configuration of the service itself, where the address spells out another."""
+JUDGES = {
+    "entailment": "a model, claim by claim",
+    "words": "rules about words and numbers",
+}
+"""Who may judge answers, beside the judge of the settings."""
+FIELDS = ("name", "tag", "part", "answers", "judge", "anew")
 NOT_ASKED = frozenset({"k", "offset", "facets", "floor"})
 """Options of one search that an evaluation has no use for."""
 
@@ -68,7 +76,8 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
 
     def work() -> dict[str, Any]:
         entry = _entry(service, params)
-        chosen = _chosen(service, params, searcher.defaults, entry)
+        given = _given(params, searcher.defaults, entry)
+        chosen = _chosen(service, params.get("from", ""), searcher.defaults, given)
         sets = [one for one in service.workspace.test_sets() if one.sound]
         recent = service.workspace.runs.runs(limit=RECENT).runs
         wanted = params.get("set") or (entry.test_set if entry else "")
@@ -78,6 +87,7 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
             "entry": entry,
             "due": due_at(entry.when) if entry else Due(),
             "fields": _fields(params, entry),
+            "given": Chosen("", given),
             "chosen": chosen,
             "sets": sets,
             "set": next((name for name in (wanted, usual) if name in names), ""),
@@ -86,8 +96,7 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
         }
 
     values = await service.work(work)
-    chosen: Chosen = values["chosen"]
-    name = values["set"] or "NAME"
+    by_clock = bool(values["entry"] or params.get("clock"))
     return page(
         request,
         "ui/evaluate.html",
@@ -95,16 +104,28 @@ async def evaluate_page(request: Request, service: ServiceOf, caller: Evaluator)
         parts_of_set=PARTS,
         often=OFTEN,
         weekdays=WEEKDAYS,
-        by_clock=bool(values["entry"] or params.get("clock")),
-        commands=[
-            cli("eval", "run", "--testset", name, *as_flags(chosen.changes())),
-            curl_post(
-                request,
-                f"/v1/evaluate{'?' if chosen.pairs else ''}{chosen.text}",
-                {"dataset_id": name},
-            ),
-        ],
+        judges=JUDGES,
+        own_judge=service.settings.judge,
+        by_clock=by_clock,
+        commands=_commands(
+            request, values["set"] or "NAME", values["chosen"], values["due"] if by_clock else None
+        ),
     )
+
+
+def _commands(request: Request, name: str, chosen: Chosen, due: Due | None) -> list[Command]:
+    """The same in a terminal and for programs: now, or by the clock."""
+    flags = ("--testset", name, *as_flags(chosen.changes()))
+    options = f"?{chosen.text}" if chosen.pairs else ""
+    if due is None:
+        return [
+            cli("eval", "run", *flags),
+            curl_post(request, f"/v1/evaluate{options}", {"dataset_id": name}),
+        ]
+    return [
+        cli("schedule", "add", due.when, *flags),
+        curl_post(request, f"/v1/schedules{options}", {"when": due.when, "test_set": name}),
+    ]
 
 
 @router.post("/ui/evaluate")
@@ -116,19 +137,28 @@ async def start(request: Request, service: ServiceOf, caller: Evaluator) -> Resp
 
 
 async def wanted_in(service: Service, fields: Mapping[str, str]) -> EvaluationRequest:
-    """The evaluation that a form asks for."""
+    """The evaluation that a form asks for; what it does not show stays as an entry has it."""
+    layout = service.workspace.layout
     tag = fields.get("tag", "").strip()
     options = Chosen("", parse_qsl(fields.get("options", ""))).changes()
 
     def read() -> EvaluationRequest:
-        found = testsets.load(service.workspace.layout, fields.get("set", ""), lenient=True)
-        return EvaluationRequest(
-            test_set=found,
+        name, entry = fields.get("set", ""), fields.get("entry", "")
+        found = testsets.load(layout, name, lenient=True)
+        before = (
+            request_of(scheduled(layout, entry), found)
+            if entry
+            else EvaluationRequest(test_set=found)
+        )
+        return replace(
+            before,
+            test_sets=(name,),
             options=options,
             name=fields.get("name", "").strip(),
-            tags=(tag,) if tag else (),
+            tags=(*([tag] if tag else []), *before.tags[1:]),
             part=PARTS.read(fields["part"]) if fields.get("part") else None,
             answers=bool(fields.get("answers")),
+            judge=fields.get("judge") or None,
             use_cache=not fields.get("anew"),
         )
 
@@ -143,29 +173,32 @@ def _entry(service: Service, params: QueryParams) -> ScheduleEntry | None:
 
 def _fields(params: QueryParams, entry: ScheduleEntry | None) -> dict[str, Any]:
     """What the form is filled in with."""
-    if entry is not None:
-        tags = entry.request.get("tags") or [""]
-        return {**entry.request, "tag": tags[0]}
-    return {one: params.get(one, "") for one in ("name", "tag", "part", "answers")}
+    shown = {one: params.get(one, "") for one in FIELDS}
+    if entry is None:
+        return shown
+    stored = entry.request
+    tag = next(iter(stored.get("tags", ())), "")
+    return {**shown, **stored, "tag": tag, "anew": not stored.get("use_cache", True)}
 
 
-def _chosen(
-    service: Service, params: QueryParams, usual: SearchOptions, entry: ScheduleEntry | None
-) -> Chosen:
-    """The configuration that an address names or spells out, or that of a scheduled evaluation."""
-    source = params.get("from", "")
+def _given(params: QueryParams, usual: SearchOptions, entry: ScheduleEntry | None) -> Pairs:
+    """The configuration that an address spells out, or that of a scheduled evaluation."""
+    if entry is None:
+        return configuration_pairs(read_pane(params, usual).options, usual)
+    return configuration_pairs(changed(usual, **entry.request.get("options", {})), usual)
+
+
+def _chosen(service: Service, source: str, usual: SearchOptions, given: Pairs) -> Chosen:
+    """The configuration that was chosen: a saved one, a run's, the service's own or the given."""
     kind, _, name = source.partition(":")
     if kind == "saved":
         path = service.workspace.layout.configuration(check_id(name, "configuration"))
-        changes = read_configuration(str(path))
-        return Chosen(source, configuration_pairs(changed(usual, **changes), usual))
-    if kind == "run":
-        info = service.workspace.runs.run(name)
-        return Chosen(source, configuration_pairs(options_from(info.config, usual), usual))
-    if entry is not None:
-        found = changed(usual, **entry.request.get("options", {}))
-        return Chosen("", configuration_pairs(found, usual))
-    return Chosen("", configuration_pairs(read_pane(params, usual).options, usual))
+        options = changed(usual, **read_configuration(str(path)))
+    elif kind == "run":
+        options = options_from(service.workspace.runs.run(name).config, usual)
+    else:
+        return Chosen(source, [] if source == OWN else given)
+    return Chosen(source, configuration_pairs(options, usual))
 
 
 def configuration_pairs(options: SearchOptions, usual: SearchOptions) -> Pairs:

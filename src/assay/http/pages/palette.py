@@ -9,6 +9,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from assay.app import testsets
+from assay.http.edge.auth import Caller
 from assay.http.pages.page import Reader, ServiceOf, address, page
 from assay.http.pages.page import router as new_router
 from assay.http.pages.shell import MENU, MORE
@@ -34,15 +35,17 @@ class Target:
 @router.get("/ui/palette")
 async def palette(request: Request, service: ServiceOf, caller: Reader) -> Response:
     """What the letters could mean, pages first."""
-    del caller
     text = request.query_params.get("q", "").strip()[:MAX_TEXT]
-    targets = await service.work(lambda: _targets(service, text))
+    targets = await service.work(lambda: _targets(service, caller, text))
     return page(request, "ui/palette.html", block="list", targets=targets, text=text)
 
 
-def _targets(service: Service, text: str) -> list[Target]:
+def _targets(service: Service, caller: Caller, text: str) -> list[Target]:
     low = text.lower()
-    pages = [Target("page", label, link) for link, label in (*MENU, *MORE) if low in label.lower()]
+    allowed = [(link, label) for link, label, scope in MORE if caller.may(scope)]
+    pages = [
+        Target("page", label, link) for link, label in (*MENU, *allowed) if low in label.lower()
+    ]
     if not text:
         return pages
     runs = service.workspace.runs.runs(RunFilter(text=text), limit=MOST).runs
@@ -70,7 +73,14 @@ def _targets(service: Service, text: str) -> list[Target]:
             for info in runs
         ),
         *(Target("test set", name, f"/testsets/{name}") for name in sets[:MOST]),
-        *(Target("round", name, f"/annotate/{name}") for name in rounds[:MOST]),
+        *(Target("round", name, _round(caller, name)) for name in rounds[:MOST]),
         *documents,
         Target("search", f"Search for “{text}”", address("/search", {"q": text})),
     ]
+
+
+def _round(caller: Caller, name: str) -> str:
+    """Where somebody works on a round: judging it, or looking at how far it is."""
+    if caller.may("evaluate"):
+        return f"/annotate/{name}/agreement"
+    return f"/annotate/{name}" if caller.may("annotate") else "/annotate"

@@ -38,8 +38,9 @@ def answer(problem: Problem, exchange: Exchange) -> tuple[bytes, str]:
     part = exchange.headers.get(b"hx-request") == b"true"
     ended = problem.status == HTTPStatus.UNAUTHORIZED and _had_session(exchange)
     caller = exchange.scope.get("assay.caller", NOBODY)
+    without_key = bool(caller.scopes) and not caller.name.startswith("key ")
     values = {
-        **surroundings(exchange.scope["path"], caller, open_service=False),
+        **surroundings(exchange.scope["path"], caller, open_service=without_key),
         "problem": problem,
         "part": part,
         "title": HTTPStatus(problem.status).phrase,

@@ -18,14 +18,15 @@ MENU = (
     ("/jobs", "Jobs"),
 )
 MORE = (
-    ("/evaluate", "Evaluate a configuration"),
-    ("/schedule", "Schedule: evaluations by the clock"),
-    ("/annotate/new", "New round of judging"),
-    ("/ab", "A/B test: statistics of two runs"),
-    ("/keys", "Keys, and what I may do"),
-    ("/docs", "HTTP reference"),
+    ("/evaluate", "Evaluate a configuration", "evaluate"),
+    ("/schedule", "Schedule: evaluations by the clock", "read"),
+    ("/annotate/new", "New round of judging", "evaluate"),
+    ("/claims", "Claims of judged answers", "annotate"),
+    ("/ab", "A/B test: statistics of two runs", "read"),
+    ("/keys", "Keys, and what I may do", "read"),
+    ("/docs", "HTTP reference", "read"),
 )
-"""Pages that the menu has no room for; the command palette lists them."""
+"""Pages that the menu has no room for, and who may open them; the command palette lists them."""
 NOBODY = Caller("", frozenset())
 
 

@@ -32,7 +32,7 @@ from assay.http.pages.page import (
 from assay.http.pages.page import router as new_router
 from assay.http.service import Service
 from assay.model.document import Label
-from assay.model.testset import QueryType, TestSet
+from assay.model.testset import GoldenQuery, Judgment, QueryType, TestSet
 from assay.render.svg import HistogramBar, histogram
 
 router = new_router()
@@ -47,6 +47,8 @@ LARGE_DRIFT = 0.1
 MOST_PROBLEMS = 200
 MOST_SHOWN = 500
 """Changes of a kind that a page lists."""
+FEW, MOST_LISTED = 3, 8
+"""Queries that are shown with all judgments; relevant ones that are shown of each of many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +186,11 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
     ]
     start = (number - 1) * PAGE
     shown = rows[start : start + PAGE]
-    judged = [
-        one.id
+    judged = {
+        query.query_id: _best(query, everything=len(shown) <= FEW)
         for query in shown
         if chosen["reveal"] or query.query_id not in held
-        for one in query.relevant_docs
-    ]
+    }
     grades = Counter(one.grade for query in found.queries for one in query.relevant_docs)
     return {
         "reading": reading,
@@ -197,7 +198,8 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         "name": name,
         "held": held,
         "rows": shown,
-        "labels": _labels(service, judged),
+        "judged": judged,
+        "labels": _labels(service, [one.id for best in judged.values() for one in best]),
         "listing": listing(f"/testsets/{name}", list(chosen.items()), number, len(rows)),
         "strata": strata(found),
         "chart": histogram(
@@ -210,6 +212,12 @@ def _values(service: Service, name: str, chosen: dict[str, str], number: int) ->
         "others": [other for other in testsets.names(layout) if other != name],
         "looks": testsets.looks(service.workspace, found).uses,
     }
+
+
+def _best(query: GoldenQuery, *, everything: bool) -> list[Judgment]:
+    """The judgments of a query, best first; of many queries only the first that are relevant."""
+    ordered = sorted(query.relevant_docs, key=lambda one: -one.grade)
+    return ordered if everything else [one for one in ordered if one.grade > 0][:MOST_LISTED]
 
 
 def _texts(before: TestSet, after: TestSet) -> dict[str, str]:

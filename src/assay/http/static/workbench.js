@@ -1,6 +1,16 @@
 // What the pages of runs, jobs and keys do beyond links and forms, and the command palette.
 "use strict";
 
+// What was typed at length outlives a reload, until it is sent
+const draftOf = (field) => `${location.pathname}${location.search} ${field.name}`;
+function showDrafts(root) {
+  for (const one of $$("form[data-keep] textarea", root)) one.value ||= sessionStorage.getItem(draftOf(one)) || "";
+}
+showDrafts(document);
+document.addEventListener("input", (event) => {
+  if (event.target.matches("form[data-keep] textarea")) sessionStorage.setItem(draftOf(event.target), event.target.value);
+});
+
 // A form that is refused stays as it is, with the reason at its top
 function problemSlot(form) {
   let slot = $(":scope > .form-problem", form);
@@ -54,6 +64,7 @@ async function sendKept(form, submitter) {
     return;
   }
   if (answer.redirected && answer.ok) {
+    for (const one of $$("textarea", form)) sessionStorage.removeItem(draftOf(one));
     if (answer.url.split("#")[0] === location.href.split("#")[0]) location.reload();
     else location.assign(answer.url);
     return; // busy until the next page is here
@@ -69,6 +80,8 @@ async function sendKept(form, submitter) {
   const fresh = new DOMParser().parseFromString(text, "text/html").querySelector("main");
   $("main").replaceWith(fresh);
   htmx.process(fresh);
+  showMoments(fresh);
+  countTicked();
   fresh.scrollIntoView({ block: "start" });
 }
 

@@ -15,13 +15,17 @@ from assay.http.wire.workflow import Cutoff, SearchConfig
 
 if TYPE_CHECKING:
 
-    class EvaluateParameters(RetrievalParameters):
-        """The parameters of ``POST /v1/evaluate``: the options of ``assay eval run``."""
+    class EvaluationOptions(RetrievalParameters):
+        """How a test set is run and scored: the options of ``assay eval run``."""
+
+        measure: list[str]
+        measures: list[str]
+
+    class EvaluateParameters(EvaluationOptions):
+        """The parameters of ``POST /v1/evaluate``."""
 
         evaluation_id: str | None
         commit: str | None
-        measure: list[str]
-        measures: list[str]
 
 else:
     _OPTIONS = {
@@ -33,9 +37,10 @@ else:
         "measure": (MeasureList, Field([], description=REQUEST_OPTIONS["measures"].help)),
         "measures": (MeasureList, Field([], description="As measure.")),
     }
+    EvaluationOptions = create_model("EvaluationOptions", __base__=RetrievalParameters, **_OPTIONS)
     EvaluateParameters = create_model(
         "EvaluateParameters",
-        __base__=RetrievalParameters,
+        __base__=EvaluationOptions,
         evaluation_id=(
             Id | None,
             Field(
@@ -50,11 +55,10 @@ else:
                 description="Commit of the code that is evaluated, kept with the run.",
             ),
         ),
-        **_OPTIONS,
     )
 
 
-def request_options(given: EvaluateParameters) -> Json:
+def request_options(given: EvaluationOptions) -> Json:
     """The options of the evaluation that were given, beside those of the search."""
     values = {name: getattr(given, name) for name in REQUEST_OPTIONS}
     values["measures"] = " ".join((*given.measure, *given.measures)) or None
@@ -75,6 +79,20 @@ class Trigger(Wire):
     dataset_id: Id
     retrieval_config: RunConfig = RunConfig()
     speaker_modes: Annotated[list[Speaker], Field(min_length=1, max_length=3)] | None = None
+
+
+class ScheduleBody(Wire):
+    """When the clock starts an evaluation, and of which test set."""
+
+    when: Annotated[
+        str,
+        Field(
+            max_length=100,
+            description="Minute, hour, day, month, weekday, as cron has them; times are UTC.",
+            examples=["0 3 * * 1"],
+        ),
+    ]
+    test_set: Id
 
 
 class EvaluateAnswer(Answer):

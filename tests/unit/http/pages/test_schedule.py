@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -60,6 +61,8 @@ def test_an_evaluation_is_scheduled_changed_and_removed(
     form = small_set.get(f"/evaluate?entry={name}").text
     assert 'value="03:30"' in form
     assert 'value="rrf_k=7"' in form
+    assert "assay schedule add &#39;30 3 * * 1&#39; --testset small --rrf-k 7" in form
+    assert "/v1/schedules?rrf_k=7" in form
     shown = _send(small_set, "/ui/schedule", {**WEEKLY, "often": "daily", "entry": name})
     assert "every day at 03:30 UTC" in shown
     assert _entries(service) == [(name, "30 3 * * *")]
@@ -67,6 +70,33 @@ def test_an_evaluation_is_scheduled_changed_and_removed(
     gone = small_set.post(f"/ui/schedule/{name}/remove", headers=FORM)
     assert gone.status_code == 404
     assert "may have been removed" in gone.text
+
+
+def test_what_the_form_lacks_is_shown_and_kept(service: Service, small_set: TestClient) -> None:
+    """A command and a program can ask for more than the form offers."""
+    asked = "rrf_k=7&measure=MAP&seed=3&boosts=false&tag=a&tag=b&cache=false&judge=words"
+    body = {"when": "30 3 * * 1", "test_set": "small"}
+    made = small_set.post(f"/v1/schedules?{asked}", json=body)
+    assert made.status_code == 201, made.text
+    name = made.json()["entry_id"]
+    shown = small_set.get("/schedule").text
+    for words in ("rrf k 7", "measures MAP", "seed 3", "no boosts", "judge words", "no cache"):
+        assert f"· {words}" in shown, words
+    form = small_set.get(f"/evaluate?entry={name}").text
+    assert '<option value="words" selected>' in form
+    assert 'name="anew" checked' in form
+    fields = {**WEEKLY, "name": "", "entry": name, "options": "rrf_k=7&boosts=false", "anew": "on"}
+    _send(small_set, "/ui/schedule", {**fields, "judge": "words", "tag": "a"})
+    (entry,) = small_set.get("/v1/schedules").json()["own"]
+    assert entry["request"] == made.json()["request"]
+
+
+def test_an_entry_whose_test_set_is_gone_says_so(service: Service, small_set: TestClient) -> None:
+    _send(small_set, "/ui/schedule", WEEKLY)
+    assert "cannot be run" not in small_set.get("/schedule").text
+    for file in service.workspace.layout.test_sets.glob("small*"):
+        file.unlink()
+    assert "cannot be run" in small_set.get("/schedule").text
 
 
 def test_a_running_service_starts_what_was_scheduled(
@@ -110,15 +140,39 @@ def test_what_cannot_be_scheduled(
     assert _entries(service) == []
 
 
+@pytest.mark.parametrize(
+    ("query", "body", "status"),
+    [
+        ("", {"when": "0 3 * *", "test_set": "small"}, 400),
+        ("", {"when": "0 3 * * *", "test_set": "unknown"}, 404),
+        ("", {"when": "0 3 * * *", "test_set": "small", "tag": "x"}, 422),
+        ("?rrf_k=-1", {"when": "0 3 * * *", "test_set": "small"}, 422),
+        ("?judge=os:system", {"when": "0 3 * * *", "test_set": "small"}, 400),
+        ("?evaluation_id=x", {"when": "0 3 * * *", "test_set": "small"}, 422),
+    ],
+)
+def test_what_a_program_cannot_schedule(
+    service: Service, small_set: TestClient, query: str, body: dict[str, str], status: int
+) -> None:
+    answer = small_set.post(f"/v1/schedules{query}", json=body)
+    assert answer.status_code == status, answer.text
+    assert small_set.put(f"/v1/schedules/gone{query}", json=body).status_code in (status, 404)
+    assert small_set.delete("/v1/schedules/gone").status_code == 404
+    assert _entries(service) == []
+
+
 def test_a_damaged_file_holds_up_nothing(service: Service, small_set: TestClient) -> None:
     _send(small_set, "/ui/schedule", WEEKLY)
     folder = service.workspace.layout.schedule
     (folder / "damaged.json").write_text("{", encoding="utf-8")
     (folder / "wrong.json").write_text('{"entry_id": "wrong"}', encoding="utf-8")
+    old = {"when": "0 3 * * *", "test_set": "small", "request": {"options": {"gone": 1}}}
+    (folder / "old.json").write_text(json.dumps({**old, "entry_id": "old"}), encoding="utf-8")
     shown = small_set.get("/schedule").text
     assert "every Monday" in shown
     assert "damaged.json" in shown
     assert "wrong.json" in shown
+    assert shown.count("cannot be run") == 1
 
 
 def test_only_those_who_may_evaluate_change_the_schedule(
@@ -135,6 +189,14 @@ def test_only_those_who_may_evaluate_change_the_schedule(
         assert (answer.status_code == 200) is allowed, scope
         answer = small_set.post(f"/ui/schedule/{name}/remove", headers=FORM | who)
         assert (answer.status_code == 200) is allowed, scope
+        assert small_set.get("/v1/schedules", headers=who).status_code == 200
+        body = {"when": "0 3 * * *", "test_set": "small"}
+        made_or_not = small_set.post("/v1/schedules", json=body, headers=who)
+        assert made_or_not.status_code == (201 if allowed else 403), scope
+        path = f"/v1/schedules/{made_or_not.json().get('entry_id', name)}"
+        for method, sent in (("PUT", body), ("DELETE", None)):
+            answer = small_set.request(method, path, json=sent, headers=who)
+            assert answer.status_code == (200 if allowed else 403), (scope, method)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -83,6 +84,19 @@ def test_every_problem_of_a_pasted_set_has_its_line(pages: TestClient) -> None:
 
 
 @pytest.mark.slow
+def test_a_page_of_many_judgments_stays_light(pages: TestClient) -> None:
+    """The shipped set has 1,683; a single query shows all of its own."""
+    many = pages.get("/testsets/test_set_v1").text
+    assert len(many) < 150_000
+    found = re.search(
+        r'href="(/testsets/test_set_v1\?text=q001)#queries">all (\d+) judgments', many
+    )
+    assert found is not None
+    one = pages.get(found[1]).text
+    assert one.count('class="judged-doc"') == int(found[2])
+    assert "judgments</a>" not in one
+
+
 def test_strata_far_from_their_target_are_marked(pages: TestClient) -> None:
     assert ">too many<" not in pages.get(ADDRESS).text
     fields = {"set": "lopsided", "q": "headache", "query_type": "exact_term"}

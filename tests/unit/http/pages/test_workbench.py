@@ -73,6 +73,34 @@ def test_a_configuration_is_evaluated_and_its_job_followed(tiny: TestClient) -> 
     assert 'name="options" value="rrf_k=7"' in again
 
 
+def test_another_configuration_is_chosen_without_losing_the_form(tiny: TestClient) -> None:
+    form = tiny.get("/evaluate?rrf_k=7").text
+    field = re.search(r'<select name="from"[^>]*>', form)
+    assert field is not None
+    assert 'hx-get="/evaluate?rrf_k=7"' in field[0]
+    assert 'hx-select="#chosen"' in field[0]
+    assert "data-send" not in field[0]
+    assert 'name="options" value="rrf_k=7"' in tiny.get("/evaluate?rrf_k=7&from=").text
+    assert 'name="options" value=""' in tiny.get("/evaluate?rrf_k=7&from=service").text
+
+
+def test_answers_are_judged_from_the_page(tiny: TestClient) -> None:
+    asked = {"set": "tiny", "name": "judged", "judge": "words"}
+    status, place, text = _post(tiny, "/ui/evaluate", **asked)
+    assert status == 303, text
+    eventually(lambda: "Open the run" in tiny.get(place).text)
+    listed = tiny.get("/claims").text
+    assert "judged" in listed
+    run = re.search(r'action="/claims/([^"]+)"', listed)
+    assert run is not None
+    claim = tiny.get(f"/claims/{run[1]}?as=ann").text
+    assert re.search(r'href="/documents/d\d[^"]*">(Aspirin|Migraine|Metformin)</a>', claim)
+    agreement = tiny.get(f"/claims/{run[1]}/agreement").text
+    assert "</a> / judged</p>" in agreement
+    assert 'href="/evaluate' in tiny.get("/claims").text
+    assert _post(tiny, "/ui/evaluate", **{**asked, "judge": "os:system"})[0] == 400
+
+
 def test_what_cannot_be_evaluated_is_said_in_the_form(tiny: TestClient) -> None:
     status, _, text = _post(tiny, "/ui/evaluate", set="nothing")
     assert status == 404
@@ -154,6 +182,16 @@ def test_a_query_leads_to_the_search_of_either_run(reading: TestClient) -> None:
     text = reading.get("/compare/query?a=run_a&b=run_b&query=q1").text
     assert 'href="/search?q=headache&amp;depth=1">as A did' in text
     assert 'href="/search?q=headache">as B did' in text
+
+
+def test_a_page_of_an_error_knows_who_asks(
+    reading: TestClient, staff: dict[str, TestClient]
+) -> None:
+    text = reading.get("/runs/nothing-here").text
+    assert ">Keys</a>" in text
+    assert "Sign in" not in text
+    assert ">eva</a>" in staff["evaluator"].get("/runs/nothing-here").text
+    assert "Sign in" in staff["nobody"].get("/runs/nothing-here").text
 
 
 def test_a_deleted_run_is_offered_back(pages: TestClient) -> None:
