@@ -11,11 +11,11 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain
 
+from assay.analysis.longest import LongestNames
 from assay.analysis.spelling import base
 from assay.analysis.words import Lines
 
 _WORD = re.compile(r"[^\W_]+")
-_LONGEST = 6  # words of a name
 _SHORT = 5  # letters of an abbreviation that may be another's
 _CHANGES = {
     "low": ("drops", "falls", "goes down", "is low", "is too low", "too low"),
@@ -26,6 +26,12 @@ _CHANGES = {
 def stems(text: str) -> tuple[str, ...]:
     """The words of a text in order, in the form in which spellings of one word are the same."""
     return tuple(filter(None, map(base, _WORD.findall(text))))
+
+
+@lru_cache(maxsize=16_384)
+def stems_of_word(word: str) -> tuple[str, ...]:
+    """Those of one word as it is written; words recur more than texts do."""
+    return stems(word)
 
 
 @lru_cache(maxsize=4_096)
@@ -44,15 +50,7 @@ def stems_in_a_row(text: str) -> str:
 
 def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Where stems of a text name a condition: from, to, and its other names as stems in a row."""
-    names, at = _groups(), 0
-    while at < len(words):
-        for length in range(min(_LONGEST, len(words) - at), 0, -1):
-            others = names.get(words[at : at + length])
-            if others:
-                yield at, at + length, others
-                at += length - 1
-                break
-        at += 1
+    return _groups().found_in(words)
 
 
 @cache
@@ -164,7 +162,7 @@ def _abbreviated() -> tuple[tuple[str, ...], ...]:
 
 
 @cache
-def _groups() -> Mapping[tuple[str, ...], tuple[str, ...]]:
+def _groups() -> LongestNames[tuple[str, ...]]:
     """The stems of every name to all names of that condition."""
     folder = files("assay") / "data" / "synonyms"
     groups: dict[str, dict[str, None]] = {}
@@ -181,4 +179,4 @@ def _groups() -> Mapping[tuple[str, ...], tuple[str, ...]]:
         for key in keys:
             if key:
                 found.setdefault(key, {}).update(forms)
-    return {key: tuple(forms) for key, forms in found.items()}
+    return LongestNames({key: tuple(forms) for key, forms in found.items()})

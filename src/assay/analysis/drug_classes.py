@@ -22,9 +22,9 @@ from assay.analysis.drugs import (
     other_names,
     usual_name,
 )
+from assay.analysis.longest import LongestNames
 from assay.analysis.spelling import base
 
-_LONGEST = 6  # words of a name
 _OTHERS = ("other ", "another ")
 _COMPARES = re.compile(
     r"\b(?:compar\w+|differ\w*|instead|better|worse|than|versus|vs|switch\w*|replac\w+)\b",
@@ -76,14 +76,7 @@ def classes_of(drug: str) -> tuple[DrugClass, ...]:
 
 def classes_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, DrugClass]]:
     """Where stems of a text name a class: from, to, and the class."""
-    names, at = _by_name(), 0
-    while at < len(words):
-        for length in range(min(_LONGEST, len(words) - at), 0, -1):
-            if found := names.get(words[at : at + length]):
-                yield at, at + length, found
-                at += length - 1
-                break
-        at += 1
+    return _by_name().found_in(words)
 
 
 def is_class(text: str) -> bool:
@@ -122,8 +115,8 @@ def called_beside(drugs: Sequence[str], question: str) -> Mapping[str, tuple[str
 
 
 @cache
-def _by_name() -> Mapping[tuple[str, ...], DrugClass]:
-    return {stems(name): one for one in drug_classes() for name in one.called}
+def _by_name() -> LongestNames[DrugClass]:
+    return LongestNames({stems(name): one for one in drug_classes() for name in one.called})
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from assay.analysis.spelling import american, base, folded
@@ -71,6 +71,7 @@ def is_listed(word: str) -> bool:
     return bool(_names_of(folded(word)))
 
 
+@lru_cache(maxsize=16_384)
 def is_drug(word: str) -> bool:
     """Whether a word looks like the name of a drug."""
     if is_listed(word):
@@ -120,6 +121,7 @@ def words_of_name(words: Sequence[str]) -> int:
     return int(is_drug(words[0])) if words else 0
 
 
+@lru_cache(maxsize=16_384)
 def _names_of(plain: str) -> tuple[str, ...]:
     return _aliases().get(plain) or _aliases().get(american(plain), ())
 

@@ -161,6 +161,7 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFD", plain).translate(_WITHOUT_ACCENTS)
 
 
+@lru_cache(maxsize=65_536)
 def american(word: str) -> str:
     """A folded word in American spelling, and a unit by its usual name."""
     if len(word) > 4 and _BRITISH.search(word) and _ANY_RULE.search(word):

@@ -41,6 +41,10 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         None,
         [_PLACE, _WHOLE, ctypes.c_char_p, _PLACE, _WHOLE, _PLACE],
     ),
+    "assay_have_terms": (
+        ctypes.c_int32,
+        [_PLACE, _WHOLE, _PLACE, _WHOLE, _PLACE, _WHOLE, _PLACE, _WHOLE, _PLACE],
+    ),
     "assay_best_by_terms": (
         _WHOLE,
         [_PLACE, _WHOLE, *[_PLACE] * 3, _WHOLE, _PLACE, _WHOLE, *[_PLACE] * 4, _WHOLE],

@@ -597,6 +597,32 @@ static int add_terms(const Postings *block, const int32_t *fields, const int32_t
     return 0;
 }
 
+/* Which rows have which terms: a byte for each term and row, the rows of a term together. A term's
+   rows ascend. Terms below zero are not there. 1 where anything is outside. */
+int32_t assay_have_terms(const int64_t *starts, int64_t columns, const uint16_t *posted,
+                         int64_t postings, const int32_t *terms, int64_t many,
+                         const uint16_t *rows, int64_t count, uint8_t *having) {
+    for (int64_t at = 0; at < many; at++, having += count) {
+        memset(having, 0, (size_t)count);
+        if (terms[at] < 0) continue;
+        if (terms[at] >= columns) return 1;
+        int64_t begin = starts[terms[at]], end = starts[terms[at] + 1];
+        if (begin < 0 || end < begin || end > postings) return 1;
+        for (int64_t one = 0; one < count; one++) {
+            int64_t low = begin, high = end;
+            while (low < high) {
+                int64_t middle = low + (high - low) / 2;
+                if (posted[middle] < rows[one])
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            having[one] = low < end && posted[low] == rows[one];
+        }
+    }
+    return 0;
+}
+
 /* The rows with the k largest scores above zero, ascending, with all that tie with the last, and
    their scores. Rows are numbered through all blocks, whose terms stand one block after the other;
    a block with a mask gives only rows whose mask is not zero. There is room for the scores of the

@@ -10,8 +10,9 @@ has its own weights; without any, only the words count.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from assay.analysis.language import small_words
 from assay.analysis.spelling import folded
@@ -53,6 +54,10 @@ OF_SECTIONS = frozenset(analyse(_SECTION_TEXT).terms)
 """Words that name a section rather than what it says."""
 
 
+WordsOf: TypeAlias = Callable[[Chunk, frozenset[str]], frozenset[str]]
+"""Those of some words that a passage or its title has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Signals:
     """The evidence for an answer; ``closeness`` is None without a dense component."""
@@ -92,8 +97,16 @@ def meaningful(question: str) -> str:
     return " ".join(word for word in words if folded(word).strip("¿¡?.,;:!()") not in small)
 
 
+def words_of(chunk: Chunk, asked: frozenset[str]) -> frozenset[str]:
+    """Those of the words that a passage or its title has."""
+    return vocabulary(chunk.title).among(asked) | vocabulary(chunk.text).among(asked)
+
+
 def signals(
-    question: str, passages: Sequence[Passage], met: frozenset[str] = frozenset()
+    question: str,
+    passages: Sequence[Passage],
+    met: frozenset[str] = frozenset(),
+    words: WordsOf = words_of,
 ) -> Signals:
     """Compute the signals of one question; words in ``met`` are known in another form."""
     wanted, codes = key_words(question), tuple(analyse(meaningful(question)).forms)
@@ -108,17 +121,12 @@ def signals(
     covered = 0.0
     known = met & asked
     for one in passages:
-        there = met & asked | words_of(one.chunk, asked)
+        there = met & asked | words(one.chunk, asked)
         covered = max(covered, share(there))
         known |= there
         if covered == 1.0:  # nor can the others add anything: reading them takes long
             break
     return Signals(max(found, default=None), covered, share(known) if passages else 0.0)
-
-
-def words_of(chunk: Chunk, asked: frozenset[str]) -> frozenset[str]:
-    """Those of the words that a passage or its title has."""
-    return vocabulary(chunk.title).among(asked) | vocabulary(chunk.text).among(asked)
 
 
 def confidence(read: Signals, dense_model: str = "") -> float:

@@ -32,9 +32,9 @@ from assay.evidence.confidence import (
     LOOKED_AT,
     Signals,
     Weights,
+    WordsOf,
     logistic,
     signals,
-    words_of,
 )
 from assay.evidence.gather import (
     called_in,
@@ -140,7 +140,7 @@ def judge(
     best = passages[:LOOKED_AT]
     if not best:
         return Judged(None)
-    read = signals(query, best)
+    read = signals(query, best, words=index.words)
     found = _judged(
         query, best, dense_model, synonyms, intents, content=content, index=index, read=read
     )
@@ -173,7 +173,9 @@ def _judged(
     names = [name for name in names_asked(query, known) if name.kind is not Kind.PEOPLE]
     if any(one.kind is Kind.DRUG for one in names):  # whose other names are known already
         synonyms = ()
-    if meant := _says_most(synonyms, best):  # which is what the words of the query mean
+    if meant := _says_most(
+        synonyms, best, index.words
+    ):  # which is what the words of the query mean
         content = NO_CONTENT
     if lacking := _lacking(query, content, sure):
         reason = f"nothing here is about {' or '.join(lacking)}"
@@ -185,12 +187,17 @@ def _judged(
     # a name is looked up wherever it stands; everyday words beside a drug ask something of it
     alone = len(asked) < 2 or (len(names) < 2 and not any(map(_is_subject, asked)))
     enough = there if alone else called
-    if is_plain and sure < SHOWN and not has_all(query, index.with_words(serving), there):
+    if (
+        is_plain
+        and sure < SHOWN
+        and not has_all(query, index.with_words(serving), index.words, there)
+    ):
         enough, meant = called, meant and not strange  # a name among words that nothing here has
     is_there = any(map(_is_certain, enough)) or (meant and alone) or _has_product(called, best)
     if is_there or names_nothing(query):
         return Judged(max(sure, SHOWN))
-    missing = () if there or _has_any(synonyms, best, serving) else _missing(names, sure)
+    by_synonym = not there and _has_any(synonyms, best, serving, index.words)
+    missing = () if there or by_synonym else _missing(names, sure)
     if missing and not any(map(index.is_called, missing)):
         return _without(missing, index.with_words(best), sure)
     if apart := why_apart(asked, sure, best, index):
@@ -199,8 +206,9 @@ def _judged(
         return Judged(_below(sure), only_mentioned=mentioned)
     by_words = index.with_words(best)
     # of "this OR that", one of the words is enough
-    has_words = has_all(query, by_words) if is_plain else read.covered > 0.0
-    return _judged_by_words(content, sure, by_words, has_words=has_words or read.covered == 1.0)
+    has_words = has_all(query, by_words, index.words) if is_plain else read.covered > 0.0
+    has_words = has_words or read.covered == 1.0
+    return _judged_by_words(content, sure, by_words, index.words, has_words=has_words)
 
 
 def _or_meant(reason: str, content: Content) -> str:
@@ -240,10 +248,15 @@ def _missing(names: Sequence[Name], sure: float) -> Sequence[Name]:
 
 
 def _judged_by_words(
-    content: Content, sure: float, passages: Sequence[Passage], *, has_words: bool
+    content: Content,
+    sure: float,
+    passages: Sequence[Passage],
+    words: WordsOf,
+    *,
+    has_words: bool,
 ) -> Judged:
     """Whether passages are near enough to a query that names nothing which is missing."""
-    if _is_without_rarest(content, sure, passages):
+    if _is_without_rarest(content, sure, passages, words):
         return Judged(_below(sure), f"nothing here seems to be about {content.rarest}")
     if sure >= SHOWN:
         return Judged(sure)
@@ -289,18 +302,20 @@ def _lacking(query: str, content: Content, sure: float) -> tuple[str, ...]:
     return tuple(word for word in lacking if is_name(word) and (content.is_short or unlikely))
 
 
-def _is_without_rarest(content: Content, sure: float, passages: Sequence[Passage]) -> bool:
+def _is_without_rarest(
+    content: Content, sure: float, passages: Sequence[Passage], words: WordsOf
+) -> bool:
     """Whether little speaks for the passages, and none has the rarest word of a short query."""
     if sure >= ENOUGH or not content.is_short or not content.rarest:
         return False
-    words = analyse(content.rarest)
-    others = frozenset(words.forms) | ORGANS.get(base(content.rarest), frozenset())
-    asked = others.union(words.terms)
+    rarest = analyse(content.rarest)
+    others = frozenset(rarest.forms) | ORGANS.get(base(content.rarest), frozenset())
+    asked = others.union(rarest.terms)
     there = (
-        words_of(one.chunk, asked) | vocabulary(names_of_document(one.chunk)).among(asked)
+        words(one.chunk, asked) | vocabulary(names_of_document(one.chunk)).among(asked)
         for one in passages
     )
-    return not any(one.issuperset(words.terms) or not one.isdisjoint(others) for one in there)
+    return not any(one.issuperset(rarest.terms) or not one.isdisjoint(others) for one in there)
 
 
 def topic(read: Signals, dense_model: str = "") -> float:
@@ -341,7 +356,7 @@ def _is_met(name: Name, passages: Sequence[Passage]) -> bool:
     return any(name.is_in(one.chunk.text) for one in passages)
 
 
-def _says_most(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
+def _says_most(synonyms: Sequence[str], passages: Sequence[Passage], words_in: WordsOf) -> bool:
     """Whether a passage has most words of a synonym together: deep venous thrombosis for DVT."""
     wanted = [
         frozenset(words)
@@ -349,7 +364,7 @@ def _says_most(synonyms: Sequence[str], passages: Sequence[Passage]) -> bool:
         if base(text) not in short_names() and (words := analyse(text).terms)
     ]
     return any(
-        len(words_of(one.chunk, words)) >= _most(words) and _together(words, one.chunk.text)
+        len(words_in(one.chunk, words)) >= _most(words) and _together(words, one.chunk.text)
         for words in wanted
         for one in passages
     )
@@ -370,11 +385,16 @@ def _together(words: frozenset[str], text: str) -> bool:
     )
 
 
-def _has_any(synonyms: Sequence[str], called: Sequence[Passage], met: Sequence[Passage]) -> bool:
+def _has_any(
+    synonyms: Sequence[str],
+    called: Sequence[Passage],
+    met: Sequence[Passage],
+    words_in: WordsOf,
+) -> bool:
     """Whether a document is called by all words of a synonym, or a passage has them."""
     wanted = [frozenset(words) for text in synonyms if (words := analyse(text).terms)]
     return any(
         any(words <= vocabulary(names_of_document(one.chunk)).among(words) for one in called)
-        or any(words <= words_of(one.chunk, words) for one in met)
+        or any(words <= words_in(one.chunk, words) for one in met)
         for words in wanted
     )

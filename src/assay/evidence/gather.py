@@ -587,13 +587,15 @@ def is_alias(name: Name, chunk: Chunk) -> bool:
 
     As in "MK-3475 (pembrolizumab)" of a trial of MK-3475.
     """
-    if name.kind is not Kind.DRUG or not name.is_in(chunk.text):
+    if name.kind is not Kind.DRUG:
         return False
     called = names_of_document(chunk)
+    known = called.casefold()
     return any(
-        folded(match[1]) not in LIGHT
-        and name.is_in(match[2])
+        match[1].casefold() in known
+        and folded(match[1]) not in LIGHT
         and re.search(rf"(?<![^\W_]){re.escape(match[1])}(?![^\W_])", called, re.IGNORECASE)
+        and name.is_in(match[2])
         for match in _IN_BRACKETS.finditer(chunk.text)
     )
 

@@ -27,6 +27,7 @@ from assay.analysis.conditions import (
     stems,
     stems_in_a_row,
     stems_of,
+    stems_of_word,
 )
 from assay.analysis.drug_classes import classes_in
 from assay.analysis.drugs import is_drug
@@ -279,7 +280,7 @@ def names_nothing(query: str) -> bool:
 def content_stems(query: str) -> tuple[str, ...]:
     """The stems of the words that say what a query is about, in order, each once."""
     words = (word for word in _words(query) if _is_content(word))
-    return tuple(dict.fromkeys(stem for word in words for stem in stems(word)))
+    return tuple(dict.fromkeys(stem for word in words for stem in stems_of_word(word)))
 
 
 def is_name_alone(query: str) -> bool:
@@ -296,7 +297,7 @@ def are_beside(words: Sequence[str], text: str) -> bool:
 
 def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
     yield from _classes(words)
-    placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
+    placed = _placed(words)
     for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
         places = range(placed[start][0], placed[end - 1][0] + 1)
         named = [words[at] for at in places]
@@ -436,9 +437,14 @@ def _signed(words: Sequence[str], at: int, *, describes: bool = False) -> tuple[
     return Term(words[at], kind=kind, is_unsaid=describes), 1
 
 
+def _placed(words: Sequence[str]) -> list[tuple[int, str]]:
+    """The stems of some words, each with the place of its word."""
+    return [(at, stem) for at, word in enumerate(words) for stem in stems_of_word(word)]
+
+
 def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
     """The other names of the conditions that some words name, by the places of the words."""
-    placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
+    placed = _placed(words)
     found: dict[int, tuple[str, ...]] = {}
     for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
         for at, _ in placed[start:end]:
@@ -448,7 +454,7 @@ def _phrases(words: Sequence[str]) -> dict[int, tuple[str, ...]]:
 
 def _classes(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
     """The classes of drugs that some words name, with the places of these."""
-    placed = [(at, stem) for at, word in enumerate(words) for stem in stems(word)]
+    placed = _placed(words)
     for start, end, one in classes_in(tuple(stem for _, stem in placed)):
         places = range(placed[start][0], placed[end - 1][0] + 1)
         text = " ".join(words[at] for at in places)

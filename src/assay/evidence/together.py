@@ -22,7 +22,7 @@ from assay.analysis.asked import Name
 from assay.analysis.conditions import stems
 from assay.analysis.spelling import base
 from assay.analysis.words import vocabulary
-from assay.evidence.confidence import ENOUGH, meaningful, words_of
+from assay.evidence.confidence import ENOUGH, WordsOf, meaningful, words_of
 from assay.evidence.gather import names_of_document, own_drugs, own_texts
 from assay.evidence.terms import (
     Term,
@@ -57,13 +57,14 @@ class Index:
 
     ``is_called`` says whether further documents are about a name, ``more`` returns the next best
     passages, ``by_words`` the best by words alone, and ``is_long`` says whether the document of a
-    passage has many others.
+    passage has many others. ``words`` says which words a passage has.
     """
 
     is_called: Callable[[Name], bool] = lambda name: False
     more: Callable[[], Sequence[Passage]] = tuple
     by_words: Callable[[], Sequence[Passage]] = tuple
     is_long: Callable[[Passage], bool] = lambda passage: False
+    words: WordsOf = words_of
 
     def with_words(self, best: Sequence[Passage]) -> list[Passage]:
         """These passages and the best by words, each once."""
@@ -92,7 +93,9 @@ def has_side_by_side(query: str, passages: Sequence[Passage]) -> bool:
     )
 
 
-def has_all(query: str, passages: Sequence[Passage], names: Sequence[Name] = ()) -> bool:
+def has_all(
+    query: str, passages: Sequence[Passage], words_in: WordsOf, names: Sequence[Name] = ()
+) -> bool:
     """Whether a passage has all words that say what a query is about, wherever they stand.
 
     ``names`` are those of the query that may be there by another name.
@@ -100,7 +103,7 @@ def has_all(query: str, passages: Sequence[Passage], names: Sequence[Name] = ())
     known = {stem for name in names for stem in stems(name.text)}
     words = frozenset(content_stems(query)) - known
     return bool(words or names) and any(
-        words == words_of(one.chunk, words) | vocabulary(names_of_document(one.chunk)).among(words)
+        words == words_in(one.chunk, words) | vocabulary(names_of_document(one.chunk)).among(words)
         for one in passages
         if all(any(map(name.is_in, own_texts(one.chunk))) for name in names)
     )

@@ -123,6 +123,7 @@ class Bm25:
         )
         self._frequency: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
         self._counts: Cache[str, int] = Cache(limits.MAX_CACHED_FREQUENCIES)
+        self._places: Cache[tuple[str, ...], Ordinals] = Cache(limits.MAX_CACHED_FREQUENCIES)
 
     def search(self, query: str, k: int, filters: Filters | None = None) -> list[Hit]:
         """The k best chunks; ties at the k-th position are broken by chunk id."""
@@ -278,18 +279,23 @@ class Bm25:
         """Which of the chunks with these keys have this word; all where too many chunks do."""
         if self.frequency(word) > limits.MAX_CHUNKS_OF_WORD:
             return np.ones(len(keys), dtype=np.bool_)
-        terms = analyse(word).terms
-        wanted = Wanted((field, term) for term in terms for field in (BODY, FORMS))
-        having = np.zeros((len(terms), len(keys)), dtype=np.bool_)
-        for one, ordinals in zip(self._parts, self._dictionary.find(wanted), strict=True):
+        return np.asarray(self.present(analyse(word).terms, keys).all(axis=0))
+
+    def present(self, terms: Sequence[str], keys: IntArray) -> BoolArray:
+        """Which of the chunks with these keys have each term or form: a line for each."""
+        places = self._places.get(wanted := tuple(terms))
+        if places is None:
+            every = Wanted((field, term) for field in (BODY, FORMS) for term in wanted)
+            places = self._dictionary.find(every)
+            self._places.put(wanted, places)
+        found = np.zeros((len(terms), len(keys)), dtype=np.bool_)
+        for one, ordinals in zip(self._parts, places, strict=True):
             at = np.searchsorted(one.keys[:-1], keys)
             here = np.flatnonzero(one.keys[at] == keys)
-            rows = at[here].astype(np.uint16)
-            for number, ordinal in enumerate(ordinals.tolist() if len(here) else ()):
-                if len(posted := one.block.rows(ordinal)):
-                    found = posted.take(np.searchsorted(posted, rows), mode="clip") == rows
-                    having[number // 2, here] |= found
-        return np.asarray(having.all(axis=0))
+            if len(here):
+                having = one.block.having(ordinals, at[here].astype(np.uint16))
+                found[:, here] = having[: len(terms)] | having[len(terms) :]
+        return found
 
 
 def frequency_of(word: str, counts: Callable[[Sequence[str]], Mapping[str, int]], size: int) -> int:

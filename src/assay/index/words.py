@@ -274,6 +274,28 @@ class Block:
             return self._rows[:0]
         return self._rows[self._starts[ordinal] : self._starts[ordinal + 1]]
 
+    def having(self, ordinals: Ordinals, rows: NDArray[np.uint16]) -> BoolArray:
+        """Which of these rows have each term: a line for each term; none for -1."""
+        found = np.zeros((len(ordinals), len(rows)), dtype=np.bool_)
+        library = compiled.library()
+        if library is None:
+            for line, ordinal in zip(found, ordinals.tolist(), strict=True):
+                if len(posted := self.rows(ordinal)):
+                    line[:] = posted.take(np.searchsorted(posted, rows), mode="clip") == rows
+            return found
+        if library.assay_have_terms(
+            *self._posted, *_addresses(ordinals), len(ordinals), *_addresses(rows), len(rows),
+            *_addresses(found),
+        ):  # fmt: skip
+            raise CorruptError(f"{self._folder} has postings outside of its rows", hint=REBUILD)
+        return found
+
+    @cached_property
+    def _posted(self) -> tuple[int, ...]:
+        """The postings without their values, as the compiled code sees them."""
+        starts, rows = _addresses(self._starts, self._rows)
+        return starts, len(self._starts) - 1, rows, len(self._rows)
+
     def phrase(self, ordinals: Sequence[int]) -> NDArray[Any]:
         """The rows in which these terms follow each other."""
         if len(ordinals) == 1 or min(ordinals) < 0:

@@ -11,16 +11,20 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from itertools import compress
 from typing import Any
+
+import numpy as np
 
 from assay.analysis.asked import Kind, Name
 from assay.analysis.query import read
 from assay.errors import AssayError, SearchUnavailableError, UsageError
-from assay.evidence.confidence import LOOKED_AT
+from assay.evidence.confidence import LOOKED_AT, WordsOf, words_of
 from assay.evidence.floor import Content, Judged, judge
 from assay.evidence.together import SHORT, Index
 from assay.model.answers import Passage
+from assay.model.document import Chunk
 from assay.model.query import ExplainsTerms
 from assay.plural import counted
 from assay.search.boost import Lexicon, detect
@@ -35,7 +39,7 @@ from assay.search.reading import NOTHING, Reading, corrected
 from assay.search.request import FusionMethod, GroupBy, SearchOptions, changed
 from assay.search.rerank import Reranked
 from assay.search.response import INTENT_RULE, FoldedHit, SearchHit, SearchResponse
-from assay.search.snapshot import Snapshot
+from assay.search.snapshot import KnowsTerms, Snapshot
 from assay.search.snippet import snippet, wanted_stems
 from assay.search.subject import subject_of
 
@@ -277,7 +281,9 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
     question = prepared.question
     passages = _passages(prepared, options, ranking, 0, LOOKED_AT)
     # what is asked for does not depend on whether it is boosted
-    detected = detect(question.plain, prepared.lexicon, options.query_intent)
+    detected = ranking.detected
+    if not options.boosts:
+        detected = detect(question.plain, prepared.lexicon, options.query_intent)
     intents = {one.intent for one in detected if one.rule == INTENT_RULE}
     judged = judge(
         question.plain,
@@ -291,6 +297,7 @@ def judged_page(prepared: Prepared, options: SearchOptions, ranking: Ranking) ->
             partial(_passages, prepared, options, ranking, LOOKED_AT, LOOKED_INTO),
             partial(_by_words, prepared, options),
             lambda one: len(prepared.index.find(one.chunk.doc_id)) > FEW_PASSAGES,
+            _words_of(prepared, ranking),
         ),
     )
     absent = prepared.reading.absent
@@ -318,6 +325,32 @@ def _by_words(prepared: Prepared, options: SearchOptions) -> list[Passage]:
     hits = prepared.answers.lists.get(WORDS, ()) if WORDS in options.components else ()
     chunks = prepared.index.chunks([hit.key for hit in hits[:BEST_BY_WORDS]])
     return [Passage(chunk) for chunk in chunks.values() if chunk.text]
+
+
+def _words_of(prepared: Prepared, ranking: Ranking) -> WordsOf:
+    """Which words a passage has: by the index, which is faster than by its text."""
+    index: object = prepared.index.words
+    if not isinstance(index, KnowsTerms):
+        return words_of
+    read = [(one.key, one.boosted.fused.chunk_id) for one in ranking.page(0, LOOKED_INTO)]
+    by_words = prepared.answers.lists.get(WORDS, ())[:BEST_BY_WORDS]
+    keys = {chunk_id: key for key, chunk_id in read} | {hit.chunk_id: hit.key for hit in by_words}
+    wanted = np.array([*keys.values()], dtype=np.int64)
+
+    @cache
+    def having(asked: frozenset[str]) -> Mapping[str, frozenset[str]]:
+        terms = [*asked]
+        lines = index.present(terms, wanted).T.tolist()
+        return {
+            chunk_id: frozenset(compress(terms, line))
+            for chunk_id, line in zip(keys, lines, strict=True)
+        }
+
+    def words(chunk: Chunk, asked: frozenset[str]) -> frozenset[str]:
+        found = having(asked).get(chunk.chunk_id) if asked else asked
+        return words_of(chunk, asked) if found is None else found
+
+    return words
 
 
 def _content(prepared: Prepared) -> Content:

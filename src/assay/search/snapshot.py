@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +33,14 @@ class Words(Protocol):
 
     def among(self, word: str, keys: IntArray) -> BoolArray:
         """Which of the chunks with these keys have it; all where too many chunks do."""
+
+
+@runtime_checkable
+class KnowsTerms(Protocol):
+    """An index of words that is so near that it may be asked for many terms and chunks."""
+
+    def present(self, terms: Sequence[str], keys: IntArray) -> BoolArray:
+        """Which of the chunks with these keys have each term or form: a line for each."""
 
 
 def no_values(field: str) -> Sequence[str]:

@@ -164,6 +164,32 @@ def test_blocks_change_no_answer(
     assert blocks.identified("d8", 3) == whole.identified("d8", 3)
 
 
+def test_which_rows_have_which_terms_is_told_alike_in_both_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    rows = [rng.choice(VOCABULARY, rng.integers(0, 6)).tolist() for _ in range(200)]
+    block = one_field(rows, tmp_path / "w")
+    ordinals = block.find(Wanted([(BODY, word) for word in (*VOCABULARY, "absent")]))
+    asked = rng.integers(0, 200, 60).astype(np.uint16)
+    here = block.having(ordinals, asked)
+    assert here.tolist() == [
+        [word in rows[row] for row in asked.tolist()] for word in (*VOCABULARY, "absent")
+    ]
+    without_compiled(monkeypatch)
+    assert (block.having(ordinals, asked) == here).all()
+
+
+def test_terms_and_forms_are_present_in_titles_and_texts(tmp_path: Path) -> None:
+    component = index(tmp_path, [chunk(1, "heart renal", "IL-6"), chunk(2, "liver"), chunk(3, "")])
+    keys = np.array([3, 1, 2, 99])
+    assert component.present(["il6", "heart", "liver"], keys).tolist() == [
+        [False, True, False, False],
+        [False, True, False, False],
+        [False, False, True, False],
+    ]
+
+
 def test_shares_of_terms_sum_to_the_score(tmp_path: Path) -> None:
     component = index(tmp_path, [chunk(1, "heart renal heart", "renal"), chunk(2, "liver heart")])
     for hit in component.search("heart renal liver", 9):
