@@ -13,9 +13,9 @@ the factor by which the score was lowered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from assay.analysis.asked import Kind, Name, is_compound, names_asked
 from assay.analysis.conditions import conditions_in, stems
@@ -41,11 +41,21 @@ BRIEF = 9  # words of a query beside amounts; a longer one describes much, and n
 Named: TypeAlias = Name | Term
 
 
+class Texts(Protocol):
+    """What candidates and their documents are called, and what they say."""
+
+    def __call__(self, keys: Sequence[int]) -> Mapping[int, str]:
+        """The texts of these candidates."""
+
+    def having(self, named: Sequence[Named], keys: Sequence[int]) -> set[int]:
+        """Those of the candidates that have one of these, in whatever spelling."""
+
+
 def lower_others(
     pool: Sequence[Boosted],
     query: str,
     labels: Mapping[int, ChunkLabels],
-    texts: Callable[[Sequence[int]], Mapping[int, str]],
+    texts: Texts,
     *,
     detected: bool = False,
 ) -> Sequence[Boosted]:
@@ -130,7 +140,7 @@ class _Documents:
         self,
         best: Sequence[Boosted],
         labels: Mapping[int, ChunkLabels],
-        texts: Callable[[Sequence[int]], Mapping[int, str]],
+        texts: Texts,
     ) -> None:
         self._labels = labels
         self._texts = texts
@@ -156,11 +166,11 @@ class _Documents:
 
         Of a class of drugs, the label of any may speak.
         """
-        read = self._texts([one.fused.key for one in near])
-        having = (one for one in near if any(n.is_in(read.get(one.fused.key, "")) for n in group))
+        having = self._texts.having(group, [one.fused.key for one in near])
+        speaking = (one for one in near if one.fused.key in having)
         return {
             self.of(one)
-            for one in having
+            for one in speaking
             if not _is_drug_name(group[0]) or not _is_of_another(self.of(one), group)
         }
 
@@ -171,11 +181,11 @@ class _Documents:
         found: set[int] = set()
         for names in {self.of(one) for one in above}:
             keys = self._keys[names]
-            read = self._texts(keys)
-            having = {key for key in keys if any(one.is_in(read.get(key, "")) for one in group)}
+            having = self._texts.having(group, keys)
             if not having:
                 found.update(keys)
             elif not detected and _is_of_another(names, group):
+                read = self._texts(keys)
                 found.update(
                     key
                     for key in keys

@@ -15,14 +15,15 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from assay import limits
-from assay.analysis.words import Lines
+from assay.analysis.asked import Kind, Name
+from assay.analysis.words import Lines, vocabulary
 from assay.errors import AssayError
 from assay.evidence.kinds import kinds_asked
 from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
-from assay.search.about import lower_others
+from assay.search.about import Named, lower_others
 from assay.search.beside import keep_words_together, mentions
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
 from assay.search.exact import (
@@ -39,7 +40,7 @@ from assay.search.question import Question
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import SearchOptions
 from assay.search.response import INTENT_RULE, RERANKER, FoldedHit, SearchHit
-from assay.search.snapshot import Snapshot
+from assay.search.snapshot import KnowsTerms, Snapshot
 from assay.search.subject import (
     GIVEN,
     Pool,
@@ -51,6 +52,7 @@ from assay.search.subject import (
 )
 
 log = logging.getLogger("assay.search")
+BY_WORDS = (Kind.DRUG, Kind.NAME)  # the names that single words stand for
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -206,6 +208,25 @@ class _Texts:
         for key, chunk in self._index.chunks(new).items() if new else ():
             self._read[key] = Lines(chunk.title, self._labels[key].names, chunk.text)
         return {key: self._read[key] for key in keys if key in self._read}
+
+    def having(self, named: Sequence[Named], keys: Sequence[int]) -> set[int]:
+        """Those of the candidates that have one of these, in whatever spelling.
+
+        The index knows which have a word; texts are read only where more can stand for a name.
+        """
+        index: object = self._index.words
+        names = [one for one in named if isinstance(one, Name) and one.kind in BY_WORDS]
+        found: set[int] = set()
+        if names and isinstance(index, KnowsTerms):
+            forms = [*dict.fromkeys(form for one in names for form in one.forms)]
+            lines = index.present(forms, np.array(keys, dtype=np.int64))
+            found = {keys[at] for at in np.flatnonzero(lines.any(axis=0)).tolist()}
+            if len(names) == len(named) and not any(one.phrases or one.written for one in names):
+                wanted = frozenset(forms)
+                called = (key for key in keys if vocabulary(self._labels[key].names).among(wanted))
+                return found.union(called)
+        read = self([key for key in keys if key not in found])
+        return found | {key for key, text in read.items() if any(one.is_in(text) for one in named)}
 
 
 def _scope(
