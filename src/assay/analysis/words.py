@@ -146,8 +146,9 @@ def analyse(text: str) -> Words:
     cuts = [*map(_known.__getitem__, raw.findall(text))]
     terms = [*chain.from_iterable(map(_TERMS, cuts))]
     forms = [*chain.from_iterable(map(_FORMS, cuts))]
-    for pair in _pairs(text):
-        forms += pair.terms
+    if len(cuts) > 1:
+        for pair in _pairs(text):
+            forms += pair.terms
     return Words(terms, forms)
 
 

@@ -16,8 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay import limits
 from assay.analysis.identifiers import codes_of
@@ -246,16 +248,16 @@ class Bm25:
         return asked._replace(must=tuple(filter(self._somewhere, asked.must)))
 
     def _somewhere(self, group: Sequence[Clause]) -> bool:
-        return any(_alive(one, _any_of(one, group)).any() for one in self._parts)
+        return any(len(_rows_of(one, group)) for one in self._parts)
 
     def _keys(self, groups: Sequence[Sequence[Clause]]) -> IntArray:
         """The keys of chunks that have one clause of each group, ascending."""
         found = []
         for one in self._parts:
-            mask = _any_of(one, groups[0])
+            rows = _rows_of(one, groups[0])
             for group in groups[1:]:
-                mask &= _any_of(one, group)
-            found.append(one.keys[_alive(one, mask)])
+                rows = np.intersect1d(rows, _rows_of(one, group), assume_unique=True)
+            found.append(one.keys[rows])
         return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
 
     def _meeting(self, part: Part, asked: Asked) -> BoolArray | None:
@@ -312,17 +314,25 @@ def clauses_of(word: str) -> list[Clause]:
 
 
 def _any_of(part: Part, group: Sequence[Clause]) -> BoolArray:
-    """The rows that have one of the clauses: words that stand together, or a form of them."""
+    """Whether each row that is alive has one of the clauses."""
+    mask = np.zeros(part.block.size, dtype=np.bool_)
+    mask[_rows_of(part, group)] = True
+    return mask
+
+
+def _rows_of(part: Part, group: Sequence[Clause]) -> NDArray[Any]:
+    """The rows alive that have one of the clauses: words that stand together, or a form of them."""
     block = part.block
-    mask = np.zeros(block.size, dtype=np.bool_)
+    found = []
     for clause in group:
         terms = Wanted((clause.field, term) for term in clause.terms)
-        mask[block.phrase(block.find(terms).tolist())] = True
-        if clause.field == BODY:
+        found.append(block.phrase(block.find(terms).tolist()))
+        if clause.field == BODY and clause.forms:
             forms = Wanted((field, form) for form in clause.forms for field in (FORMS, BODY))
-            for ordinal in block.find(forms).tolist():
-                mask[block.rows(ordinal)] = True
-    return mask
+            found += map(block.rows, block.find(forms).tolist())
+    some = [rows for rows in found if len(rows)]
+    rows = np.unique(np.concatenate(some)) if len(some) > 1 else (*some, found[0])[0]
+    return rows if part.alive is None else rows[part.alive[rows]]
 
 
 def _alive(part: Part, rows: BoolArray) -> BoolArray:
