@@ -55,6 +55,22 @@ def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str,
         at += 1
 
 
+def diseases_in(text: str) -> dict[str, tuple[str, ...]]:
+    """The diseases that a text names, as it writes them, each with all names, the usual first."""
+    words = [(match, base(match[0])) for match in _WORD.finditer(text)]
+    placed = [(match, stem) for match, stem in words if stem]
+    found, at = dict[str, tuple[str, ...]](), 0
+    while at < len(placed):
+        for length in range(min(_LONGEST, len(placed) - at), 0, -1):
+            part = placed[at : at + length]
+            if names := _diseases().get(tuple(stem for _, stem in part)):
+                found[text[part[0][0].start() : part[-1][0].end()]] = names
+                at += length - 1
+                break
+        at += 1
+    return found
+
+
 @cache
 def short_names() -> frozenset[str]:
     """The stems of abbreviations that may also be words or mean something else: ms, cf, pe."""
@@ -164,14 +180,27 @@ def _abbreviated() -> tuple[tuple[str, ...], ...]:
 
 
 @cache
-def _groups() -> Mapping[tuple[str, ...], tuple[str, ...]]:
-    """The stems of every name to all names of that condition."""
+def _listed() -> Mapping[str, tuple[str, ...]]:
+    """The usual name of every disease to all of its names, the usual one first."""
     folder = files("assay") / "data" / "synonyms"
-    groups: dict[str, dict[str, None]] = {}
+    groups: dict[str, list[str]] = {}
     for line in (folder / "diseases.txt").read_text(encoding="utf-8").splitlines():
         name, arrow, usual = line.partition(" => ")
         if arrow:
-            groups.setdefault(usual, {usual: None})[name] = None
+            groups.setdefault(usual, [usual]).append(name)
+    return {usual: tuple(names) for usual, names in groups.items()}
+
+
+@cache
+def _diseases() -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """The stems of every name of a disease on the list to all of its names."""
+    return {stems(name): names for names in _listed().values() for name in names}
+
+
+@cache
+def _groups() -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """The stems of every name to all names of that condition."""
+    groups = {usual: dict.fromkeys(names) for usual, names in _listed().items()}
     for names in _abbreviated():
         groups.setdefault(names[-1], {}).update(dict.fromkeys(names))
     found: dict[tuple[str, ...], dict[str, None]] = {}

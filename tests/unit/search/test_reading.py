@@ -173,6 +173,8 @@ def test_words_that_no_document_has_are_said(here: Workspace) -> None:
     assert "no document has any of these words" in here.search("qwxyz plugh").notes
     german = here.search("Nebenwirkungen der Behandlung mit Metoprolol")
     assert any("looks like German" in one for one in german.notes)
+    brief = here.search("Nebenwirkungen von Metformin")
+    assert any("looks like German" in one for one in brief.notes)
 
 
 @pytest.mark.parametrize(
