@@ -261,8 +261,7 @@ def with_unknown_words(
     for one in reading.identified:
         rest = rest.replace(one, " ")
     cuts = {word: analyse(word) for word in dict.fromkeys(written_words(rest))}
-    little = STOP_WORDS | small_words(plain)
-    asked = {word: cut for word, cut in cuts.items() if cut.terms and word not in little}
+    asked = {word: cut for word, cut in cuts.items() if cut.terms and word not in STOP_WORDS}
     whole = {word: (*cut.forms, code_of(word)) for word, cut in asked.items()}
     known = words.counts(
         [term for word, cut in asked.items() for term in (*cut.terms, *whole[word])]
@@ -288,7 +287,8 @@ def with_unknown_words(
     if not missing:
         return reading
     notes = [*reading.notes]
-    strange = language_of(plain) if 2 * len(missing) >= len(asked) else ""
+    telling = len(asked.keys() - small_words(plain))  # other languages' small words are names here
+    strange = language_of(plain) if 2 * len(missing) >= telling else ""
     if strange:
         notes.append(f"this looks like {strange}, and the documents lack most of its words")
     if len(missing) == len(asked):
