@@ -55,9 +55,15 @@ def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str,
         at += 1
 
 
+@lru_cache(maxsize=8_192)
+def _stem(word: str) -> str:
+    """The stem of a word of a query; those of recent queries are remembered."""
+    return base(word)
+
+
 def diseases_in(text: str) -> dict[str, tuple[str, ...]]:
     """The diseases that a text names, as it writes them, each with all names, the usual first."""
-    words = [(match, base(match[0])) for match in _WORD.finditer(text)]
+    words = [(match, _stem(match[0])) for match in _WORD.finditer(text)]
     placed = [(match, stem) for match, stem in words if stem]
     found, at = dict[str, tuple[str, ...]](), 0
     while at < len(placed):
