@@ -67,7 +67,7 @@ def diseases_in(text: str) -> dict[str, tuple[str, ...]]:
     placed = [(match, stem) for match, stem in words if stem]
     found, at = dict[str, tuple[str, ...]](), 0
     while at < len(placed):
-        for length in range(min(_LONGEST, len(placed) - at), 0, -1):
+        for length in _lengths().get(placed[at][1], ()):
             part = placed[at : at + length]
             if names := _diseases().get(tuple(stem for _, stem in part)):
                 found[text[part[0][0].start() : part[-1][0].end()]] = names
@@ -201,6 +201,15 @@ def _listed() -> Mapping[str, tuple[str, ...]]:
 def _diseases() -> Mapping[tuple[str, ...], tuple[str, ...]]:
     """The stems of every name of a disease on the list to all of its names."""
     return {stems(name): names for names in _listed().values() for name in names}
+
+
+@cache
+def _lengths() -> Mapping[str, tuple[int, ...]]:
+    """The first stem of the names of diseases to the numbers of their words, the largest first."""
+    found: dict[str, set[int]] = {}
+    for key in filter(None, _diseases()):
+        found.setdefault(key[0], set()).add(len(key))
+    return {first: tuple(sorted(each, reverse=True)) for first, each in found.items()}
 
 
 @cache
