@@ -67,7 +67,7 @@ WORDS = (
 )
 SYNTAX = (
     *('"heart attack"', '"brain metastases" eligibility', '"no such phrase anywhere" aspirin'),
-    *("aspirin -children", 'dose -"heart attack"', "hyperkalemia OR pneumonitis", "journal:BMJ"),
+    *("warfarin -children", 'dose -"heart attack"', "hyperkalemia OR pneumonitis", "journal:BMJ"),
     *("title:cholecalciferol", 'title:"heart attack"', "drug:durvalumab", "condition:diabetes"),
     *('unpaired "quotation', "aspir* dose", "dose -of -the"),
 )

@@ -53,6 +53,16 @@ def conditions_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[str,
     return _groups().found_in(words)
 
 
+def diseases_in(text: str) -> dict[str, tuple[str, ...]]:
+    """The diseases that a text names, as it writes them, each with all names, the usual first."""
+    placed = [(match, stem) for match in _WORD.finditer(text) for stem in stems_of_word(match[0])]
+    named = _diseases().found_in(tuple(stem for _, stem in placed))
+    return {
+        text[placed[start][0].start() : placed[end - 1][0].end()]: names
+        for start, end, names in named
+    }
+
+
 @cache
 def short_names() -> frozenset[str]:
     """The stems of abbreviations that may also be words or mean something else: ms, cf, pe."""
@@ -162,14 +172,28 @@ def _abbreviated() -> tuple[tuple[str, ...], ...]:
 
 
 @cache
-def _groups() -> LongestNames[tuple[str, ...]]:
-    """The stems of every name to all names of that condition."""
+def _listed() -> Mapping[str, tuple[str, ...]]:
+    """The usual name of every disease to all of its names, the usual one first."""
     folder = files("assay") / "data" / "synonyms"
-    groups: dict[str, dict[str, None]] = {}
+    groups: dict[str, list[str]] = {}
     for line in (folder / "diseases.txt").read_text(encoding="utf-8").splitlines():
         name, arrow, usual = line.partition(" => ")
         if arrow:
-            groups.setdefault(usual, {usual: None})[name] = None
+            groups.setdefault(usual, [usual]).append(name)
+    return {usual: tuple(names) for usual, names in groups.items()}
+
+
+@cache
+def _diseases() -> LongestNames[tuple[str, ...]]:
+    """The stems of every name of a disease on the list to all of its names."""
+    every = ((stems(name), names) for names in _listed().values() for name in names)
+    return LongestNames({key: names for key, names in every if key})
+
+
+@cache
+def _groups() -> LongestNames[tuple[str, ...]]:
+    """The stems of every name to all names of that condition."""
+    groups = {usual: dict.fromkeys(names) for usual, names in _listed().items()}
     for names in _abbreviated():
         groups.setdefault(names[-1], {}).update(dict.fromkeys(names))
     found: dict[tuple[str, ...], dict[str, None]] = {}

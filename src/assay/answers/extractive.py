@@ -127,6 +127,7 @@ _ADULTS = re.compile(r"\badults?\b", re.IGNORECASE)
 _COUNT = re.compile(r"\d\s*(?:/\s*\d|%)|\d \(\d")
 _ARM_TITLE = re.compile(r"\AArm/Group Title:\s*", re.IGNORECASE)
 _LONGEST_NAME = 4  # words
+_LONGEST_LIST = 12  # items that are quoted together
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _DIGIT = re.compile(r"\d")
 _RANGE = re.compile(
@@ -703,8 +704,9 @@ def _read_on(
     """What is quoted, with ranks: a row after the names of its columns, a sentence and the next.
 
     A criterion comes after its heading, and alone: the next may be of the other kind. An item of a
-    list comes after the words that lead to it, which another passage may have, and a sentence after
-    its heading where only that has a word of the question or says for whom it is.
+    list comes after the words that lead to it, which another passage may have, with the whole list
+    where these words say what is asked for, and a sentence after its heading where only that has a
+    word of the question or says for whom it is.
     """
     said: set[tuple[str, int]] = set()
     led, above = "", ("", -1)
@@ -718,12 +720,32 @@ def _read_on(
         if sentence.lead and not asked.sides and sentence.lead != led:
             yield sentence.lead, _rank_of(sentence.lead, one.rank, supports)
         led = sentence.lead
+        if items := _items(asked, one, supports):
+            for text in items:
+                if (text, one.rank) not in said:
+                    said.add((text, one.rank))
+                    yield text, one.rank
+            continue
         after = "" if asked.sides or _goes_on_to_another(asked, sentence) else sentence.following
         for text in (before, sentence.columns, sentence.arm, sentence.text, after):
             is_own = sentence.arm and text != sentence.columns  # two arms may have the same value
             if text and (is_own or (text, one.rank) not in said):
                 said.add((text, one.rank))
                 yield text, one.rank
+
+
+def _items(asked: _Asked, one: _Candidate, supports: Sequence[Support]) -> list[str]:
+    """All items of the list of a sentence, where what leads to them says what is asked for.
+
+    "Do not take it if you:" is answered by the whole list, and not by the item with most words.
+    """
+    lead = one.sentence.lead
+    if asked.sides or asked.facts or not lead.endswith(":") or one.held - _named(lead, asked):
+        return []
+    chunks = [support.passage.chunk for support in supports]
+    every = (each for each in sentences(chunks[one.rank], chunks) if each.lead == lead)
+    items = [each.text for each in every]
+    return items if 1 < len(items) <= _LONGEST_LIST else []
 
 
 def _heading_shown(asked: _Asked, one: _Candidate) -> str:

@@ -45,6 +45,11 @@ _OF_BLOCK = re.compile(
 )
 _OF_ARM = re.compile(r"(?P<heading>Adverse Events (?P<number>\d+)):\s*", re.IGNORECASE)
 _ARMS = re.compile(r"^INTERVENTION (\d+):\s*(.+)", re.MULTILINE)
+_OF_PUBLISHER = re.compile(
+    r"\bonline version of this article\b|\bavailable to authori[sz]ed users\b"
+    r"|\bpre-?publication history\b",
+    re.IGNORECASE,
+)  # which says nothing of what the article is about
 _ENDED = (".", "!", "?", ";", "%", ")")
 
 
@@ -271,7 +276,7 @@ def _is_titled(line: str) -> bool:
 
 
 def _whole(line: str, chunk: Chunk, lines: Sequence[str], at: int) -> list[str]:
-    """The sentences of a line, without what an edge of the chunk cut off."""
+    """The sentences of a line, without what an edge of the chunk cut off or the publisher says."""
     parts = [*split_sentences(line)]
     inside = chunk.spans and chunk.spans[0][0] > 0
     if len(parts) > 1 and at == 0 and inside and (parts[0][0].islower() or parts[0][0] in _CUT_OFF):
@@ -279,4 +284,4 @@ def _whole(line: str, chunk: Chunk, lines: Sequence[str], at: int) -> list[str]:
     last = not any(lines[at + 1 :])
     if len(parts) > 1 and last and len(line) >= _CUT and parts[-1][-1].isalnum():
         parts = parts[:-1]
-    return parts
+    return [part for part in parts if not _OF_PUBLISHER.search(part)]

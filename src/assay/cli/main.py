@@ -227,6 +227,10 @@ def _help_hint(error: Exception) -> str | None:
     if context and (option := getattr(error, "option_name", None)) in EVERYWHERE:
         verb = context.command_path.removeprefix("assay ")
         return f"{option} goes before the command: assay {option} {EVERYWHERE[option]} {verb} ..."
+    if context and "extra argument" in str(error):
+        options = {name for one in context.command.params for name in one.opts}
+        if "--testset" in options:
+            return f"a test set is given with -t: {context.command_path} -t NAME"
     return f"{context.command_path} --help shows what is possible" if context else None
 
 

@@ -238,6 +238,13 @@ ATTRIBUTES = (
         "often frequently times taken take given give administered used use",
     ),
     _attribute(
+        "how long it takes",
+        r"\bhow (?:long|soon|quickly|fast)\b.*"
+        r"\b(?:act|take (?:effect|to)|works?|see (?:\w+ )?results?)\b",
+        rf"(?i:{_TIME}|\d\s*years?\b|\b(?:immediate|prompt|rapid)(?:ly)?\b)",
+        "long soon quickly fast take takes act effect work works see results",
+    ),
+    _attribute(
         "a code",
         r"\b(?:which|what)\b(?: [\w-]+){0,3} codes?\b",
         r"\b[A-Z]\d{2}(?:\.\w{1,4}|[A-Z]{1,2}(?:\d{2})?)?\b|\b\d{4,}-\d\b|\b\d{6,}\b",

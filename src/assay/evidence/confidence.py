@@ -24,12 +24,12 @@ ENOUGH = 0.5  # confidence from which a question is answered
 LOOKED_AT = 8  # passages that are read
 _STOP_TEXT = """
 a about after an and any are as at be been before being between both but by can could describe did
-do does during each every explain for from get give given had happen happens has have her his how i
-if in into is it its itself list long many may me might more most much must my no nor not of off
-often on once one or other our out over patient patients people per please said say says should so
-some someone such take taken tell than that the their them then there these they this those through
-to told too under until up was we were what when where which while who whom why will with would you
-your
+do does during each every explain for from get give given got had happen happens has have her his
+how i if in into is it its itself list long many may me might more most much must my no nor not of
+off often on once one or other our out over patient patients people per please said say says should
+so some someone such take taken tell than that the their them then there these they this those
+through to told too under until up was we were what when where which while who whom why will with
+would you your
 """
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 _LIGHT_TEXT = """

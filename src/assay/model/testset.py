@@ -19,6 +19,7 @@ from assay.model.document import IngestionMode
 from assay.model.judgments import Qrels, Span
 from assay.model.ranking import document_id
 from assay.model.tabular import Records, Tabular
+from assay.plural import counted
 
 OVERLAP = "overlap"
 SKIPPED = "skipped"
@@ -378,7 +379,7 @@ def _judged_by(provenance: Mapping[str, Any]) -> Iterator[str]:
         kappa = _mapping(provenance.get("kappa")).get("value")
         agreed = "kappa undefined" if kappa is None else f"kappa {kappa:.2f}"
         if undecided := provenance.get("undecided"):
-            agreed += f", {undecided} differences undecided"
+            agreed += f", {counted(undecided, 'difference')} undecided"
         yield (
             f"judged by {judges[0]}; {judges[1]} checked {provenance['judged_by_both']} of "
             f"{provenance.get('judged')} passages ({agreed})"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.annotation.agreement import Agreement, Voice
@@ -236,11 +237,12 @@ def voices_text(voices: Sequence[Voice]) -> str:
     if not voices:
         return "no automatic judge has graded anything"
     rows = [("judge", "person", "kappa", "95% CI", "passages", "agree", "")]
+    called = _short_names({one.judge for one in voices})
     for one in voices:
         found = one.agreement
         rows.append(
             (
-                one.judge,
+                called[one.judge],
                 one.person,
                 _value(found.plain.value),
                 _between(found.plain, found.plain_interval),
@@ -252,11 +254,11 @@ def voices_text(voices: Sequence[Voice]) -> str:
     lines = [aligned(rows)]
     for one in voices:
         if one.joint:
-            lines.append(f"\n{one.person} and {one.judge} together")
+            lines.append(f"\n{one.person} and {called[one.judge]} together")
             lines += [f"  {line}" for figure in one.joint for line in figure.lines]
         worst = one.differences[:SHOWN]
         if worst:
-            lines.append(f"\n{one.person} and {one.judge}, furthest apart first")
+            lines.append(f"\n{one.person} and {called[one.judge]}, furthest apart first")
             lines.append(
                 aligned(
                     [
@@ -268,6 +270,13 @@ def voices_text(voices: Sequence[Voice]) -> str:
     return "\n".join(lines)
 
 
+def _short_names(judges: Iterable[str]) -> dict[str, str]:
+    """What judges are called in a table: without their versions, where that tells them apart."""
+    short = {name: re.split(r"[:(]", name, maxsplit=1)[0] for name in judges}
+    often = Counter(short.values())
+    return {name: one if often[one] == 1 else name for name, one in short.items()}
+
+
 def _grade(grade: int | None) -> str:
     return "—" if grade is None else str(grade)
 
@@ -277,7 +286,7 @@ def _most_disputed(found: Agreement) -> list[str]:
     shares = {query.query_id: query.agreement for query in found.queries}
     worst = sorted(counts, key=lambda name: (-counts[name], name))[:SHOWN]
     return [
-        f"\n{len(found.differences)} differences; the queries with most of them",
+        f"\n{counted(len(found.differences), 'difference')}; the queries with most of them",
         aligned([(f"  {name}", str(counts[name]), _value(shares[name])) for name in worst]),
     ]
 

@@ -8,6 +8,7 @@ capitals, which tell an acronym from a word.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from assay.search.subject import no_others
 from assay.search.synonyms import Synonyms
 
 BRIEF = 3  # words of a query
+_CODE = re.compile(r"[a-z]+[ -]?\d[\d-]{2,}[a-z]?")  # of a compound: mk-3475
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,10 @@ class Question:
             sign = GENTLE if self.gentle else ""
             added = (f"{FAINT if word in self.faint else sign}{word}" for word in self.synonyms)
             return "\n".join((self.conditions, *added))
-        # models know most synonyms, but what an abbreviation alone means they must be told
+        # models know most synonyms, but what an abbreviation alone means they must be told; the
+        # code of a compound means nothing to them
         if self.told and len(self.text.split()) <= BRIEF:
-            return " ".join((self.medical, *self.told))
+            return " ".join((self.medical, *(one for one in self.told if not _CODE.fullmatch(one))))
         return self.medical
 
 

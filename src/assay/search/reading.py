@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from assay.analysis.conditions import diseases_in
 from assay.analysis.drugs import has_stem_of_others, is_drug
 from assay.analysis.identifiers import TRIAL, Mention, code_of, known_in, mentions
-from assay.analysis.language import language_of
+from assay.analysis.language import language_of, small_words
 from assay.analysis.misspelt import one_mistake
 from assay.analysis.names import is_listed, is_meant, may_be_meant
 from assay.analysis.query import MAX_JOINED_WORDS, NAMES, TITLE, Asked, read
@@ -274,6 +275,8 @@ def with_unknown_words(
     if not reading.identified and not read(question.written).restricts:
         compounds = {**_joined(plain, words), **_parted(missing, words)}
         compounds |= _renamed(missing, question, words)
+        if question.gentle:
+            compounds |= _other_diseases(plain, words)
         if compounds:
             return replace(
                 reading,
@@ -284,7 +287,8 @@ def with_unknown_words(
     if not missing:
         return reading
     notes = [*reading.notes]
-    strange = language_of(plain) if 2 * len(missing) >= len(asked) else ""
+    telling = len(asked.keys() - small_words(plain))  # other languages' small words are names here
+    strange = language_of(plain) if 2 * len(missing) >= telling else ""
     if strange:
         notes.append(f"this looks like {strange}, and the documents lack most of its words")
     if len(missing) == len(asked):
@@ -381,6 +385,17 @@ def _renamed(missing: Sequence[str], question: Question, words: WordIndex) -> di
         names = (one for one in every if not has_stem_of_others(one))
         if name := next((one for one in names if not words.nowhere(f'"{one}"')), ""):
             found[word] = name
+    return found
+
+
+def _other_diseases(plain: str, words: WordIndex) -> dict[str, str]:
+    """Diseases that no document has by this name, each with the first other name that one has."""
+    found: dict[str, str] = {}
+    for typed, names in diseases_in(plain).items():
+        if words.nowhere(f'"{typed}"'):
+            others = (name for name in names if not words.nowhere(f'"{name}"'))
+            if name := next(others, ""):
+                found[typed] = name
     return found
 
 

@@ -238,7 +238,7 @@ class Scope:
     @property
     def is_description(self) -> bool:
         """Whether no document is named so, and many words describe what is looked for."""
-        return self.by is By.TEXT and len(self.weights) >= DESCRIBING
+        return self.by is By.TEXT and len(self.weights) >= DESCRIBING and not self.is_drug
 
     @property
     def is_name(self) -> bool:
@@ -337,7 +337,8 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
         classes = {term for term in named if is_class(term)}
         own, drugs = own - classes, drugs - classes
     drugs = (drugs & own) or drugs or own
-    best = codes or drugs or _of_the_best(named, weights, distinct) or weights
+    given = [*filter(_is_drug, weights)]  # a drug is the subject before what is said of it
+    best = codes or drugs or _of_the_best(named, weights, distinct) or given or weights
     key = max(best, key=lambda term: (weights[term], term))
     of_drug = key in drugs if named else _is_drug(key)
     return Scope(By.NAMES if named else By.TEXT, weights, key, pool, of_drug, typed)

@@ -50,7 +50,8 @@ class FieldReader:
         names = list(known)
         for key, _ in self.node.entries:
             if key.text not in names:
-                close = difflib.get_close_matches(key.text, names, 1)
+                within = [name for name in names if key.text in name.split("_")]  # text: query_text
+                close = within or difflib.get_close_matches(key.text, names, 1)
                 hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(names)}"
                 self.problem(key, f"the key {key.text!r:.60} is unknown", hint)
 

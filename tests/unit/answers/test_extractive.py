@@ -910,3 +910,45 @@ def test_what_happened_to_the_patient_is_told_in_the_conversation() -> None:
         "Did the patient have chest pain?", [article, Passage(turn, 1.0, {"dense": 0.8})]
     )
     assert said.citations == ("v:chunk_1",)
+
+
+def test_who_must_not_take_a_drug_is_told_the_whole_list() -> None:
+    label = passage(
+        "Who should not take Zorvex?\nDo not take Zorvex if you:\n"
+        "- are pregnant. Zorvex may harm your baby.\n- have liver problems.\n"
+        "- are allergic to Zorvex.\nBefore you start\nTell your doctor if you:\n- have diabetes",
+        title="Zorvex",
+    )
+    said = ExtractiveAnswerer(DENSE).answer("Who should not take Zorvex?", [label]).text
+    items = "- are pregnant. [1] - have liver problems. [1] - are allergic to Zorvex. [1]"
+    assert f"Do not take Zorvex if you: [1] {items}" in said
+    one = ExtractiveAnswerer(DENSE).answer("May I take Zorvex with liver problems?", [label]).text
+    assert "- have liver problems." in one
+    assert "pregnant" not in one
+
+
+def test_what_a_publisher_says_of_an_article_is_no_answer() -> None:
+    article = passage(
+        "Zorvex contains baclofen and sorbitol. The online version of this article contains "
+        "supplementary material, which is available to authorized users.",
+        title="A trial of Zorvex",
+    )
+    said = ExtractiveAnswerer(DENSE).answer("What does Zorvex contain?", [article]).text
+    assert said.startswith("Zorvex contains baclofen")
+    assert "online version" not in said
+
+
+def test_how_long_a_drug_takes_to_work_is_a_time() -> None:
+    label = passage(
+        "Directions: apply Zorvex twice a day; it will not work for all. "
+        "Results may occur at 2 months with twice a day usage.",
+        title="Zorvex",
+    )
+    said = ExtractiveAnswerer(DENSE).answer("How long does Zorvex take to work?", [label]).text
+    assert said.startswith("Results may occur at 2 months")
+
+
+def test_what_people_got_is_no_word_that_a_passage_must_have() -> None:
+    text = passage("Of 60 children on Zorvex, 50.9% had adverse effects.", title="Zorvex in anemia")
+    question = "How many of the children got adverse effects from Zorvex?"
+    assert "50.9%" in ExtractiveAnswerer(DENSE).answer(question, [text]).text

@@ -111,6 +111,11 @@ def test_an_option_of_all_commands_is_sent_to_its_place(
     assert f"goes before the command: {hint}" in capsys.readouterr().err
 
 
+def test_a_test_set_without_its_option_is_told_where_it_goes(capsys: Captured) -> None:
+    assert run(["eval", "run", "mine.yaml"]) == 2
+    assert "hint: a test set is given with -t: assay eval run -t NAME" in capsys.readouterr().err
+
+
 def test_wrong_usage_as_json(capsys: Captured) -> None:
     assert run(["config", "show", "--json", "--nope"]) == 2
     report = json.loads(capsys.readouterr().err)

@@ -173,6 +173,8 @@ def test_words_that_no_document_has_are_said(here: Workspace) -> None:
     assert "no document has any of these words" in here.search("qwxyz plugh").notes
     german = here.search("Nebenwirkungen der Behandlung mit Metoprolol")
     assert any("looks like German" in one for one in german.notes)
+    brief = here.search("Nebenwirkungen von Metformin")
+    assert any("looks like German" in one for one in brief.notes)
 
 
 @pytest.mark.parametrize(
@@ -334,3 +336,17 @@ def test_the_study_that_is_named_comes_first(here: Workspace) -> None:
     found = here.search("the AXIOM trial")
     assert found.results[0].chunk.doc_id == "NCT04000001"
     assert any("it comes first" in note for note in found.notes)
+
+
+def test_nothing_of_another_drug_is_lifted_beside_words_of_another_language(tmp_path: Path) -> None:
+    rows = [
+        Chunk("h:chunk_0", "h", "Children: 0.5 mg twice a day.", "Haloperidol", "dosage"),
+        Chunk("p:chunk_0", "p", "Paracetamol was allowed for pain.", "Valerian", "methods"),
+        Chunk("v:chunk_0", "v", "The dose was two tablets a day.", "Valerian", "dosage"),
+    ]
+    with filled(tmp_path / "home", rows) as opened:
+        found = opened.search("dosis máxima de paracetamol en niños", floor=False)
+    assert found.results[0].chunk.doc_id == "p"
+    assert not any(
+        boost.applied for hit in found.results[1:] for boost in hit.boosts if boost.rule == "intent"
+    )

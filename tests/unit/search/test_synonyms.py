@@ -144,6 +144,14 @@ def test_models_are_told_what_an_abbreviation_alone_means() -> None:
     assert "reduced ejection" in long.for_component("bm25")
 
 
+def test_codes_of_compounds_are_looked_for_and_models_are_not_told_them() -> None:
+    asked = ask("pembrolizumab dose", built_in())
+    assert asked.for_component("dense") == "pembrolizumab dose"
+    assert "mk-3475" in asked.for_component("bm25")
+    by_code = ask("MK-3475 dose", built_in())
+    assert by_code.for_component("dense") == "mk-3475 dose pembrolizumab"
+
+
 def test_a_synonym_counts_less_than_the_word_itself(tmp_path: Path) -> None:
     rows = [
         Chunk("a:chunk_0", "a", "A heart attack is treated at once.", "One"),
@@ -165,6 +173,7 @@ def test_a_synonym_counts_less_than_the_word_itself(tmp_path: Path) -> None:
         ("linseed", "flaxseed"),
         ("Padcev", "enfortumab vedotin"),
         ("Leqembi", "lecanemab"),
+        ("Marcaine", "bupivacaine"),
     ],
 )
 def test_names_of_other_countries_and_newer_brands_are_known(typed: str, usual: str) -> None:
@@ -241,3 +250,23 @@ def test_a_class_beside_a_drug_is_not_the_subject(tmp_path: Path) -> None:
         assert "h" not in lifted
         alone = opened.search("adverse events of TNF inhibitors").results
         assert alone[0].chunk.doc_id == "h"
+
+
+def test_a_disease_is_found_by_the_name_that_documents_use(tmp_path: Path) -> None:
+    rows = [
+        Chunk("a:chunk_0", "a", "Wilson disease is treated with penicillamine.", "Wilson Disease"),
+        Chunk(
+            "b:chunk_0", "b", "Herpes zoster oticus affects the facial nerve.", "Herpes of the ear"
+        ),
+        Chunk("c:chunk_0", "c", "Asthma is treated with inhalers for years.", "Asthma"),
+    ]
+    with filled(tmp_path / "home", rows) as opened:
+        for query, meant, first in (
+            ("hepatolenticular degeneration treatment", "wilson disease treatment", "a"),
+            ("Ramsay Hunt syndrome", "herpes zoster oticus", "b"),
+        ):
+            found = opened.search(query, components="bm25")
+            assert found.searched_for == meant
+            assert found.results[0].chunk.doc_id == first
+            assert not opened.search(query, synonym_rules="none").searched_for
+        assert not opened.search("asthma inhalers", components="bm25").searched_for

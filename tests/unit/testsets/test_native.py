@@ -368,3 +368,12 @@ def test_the_checksum_changes_with_what_counts() -> None:
     ):
         assert sound(other).checksum != one.checksum
     assert assay.TestSet is TestSet
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("text", "query_text"), ("type", "query_type"), ("refrence", "reference")]
+)
+def test_an_unknown_key_is_told_which_one_is_meant(typed: str, meant: str) -> None:
+    problems = read(query(**{typed: "warfarin"})).problems
+    hints = [one.hint for one in problems if typed in one.message]
+    assert hints == [f"did you mean {meant}?"]

@@ -2,14 +2,17 @@
 
 Two rules apply to the query. The table rule (``tabular``) boosts tables by ``1 + 2 · confidence``,
 and the intent rule boosts matching sections by ``base · confidence``, but at least by 1; both from
-a confidence of 0.5. ``query_intent`` overrides both: ``tabular`` boosts tables by 3, the name of an
-intent boosts its sections by its base, ``none`` boosts nothing.
+a confidence of 0.5. Two drugs joined by *and* or *with*, and nothing more, ask what they do
+together: for interactions. ``query_intent`` overrides both: ``tabular`` boosts tables by 3, the
+name of an intent boosts its sections by its base, ``none`` boosts nothing.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from assay.analysis.drugs import is_drug
 from assay.errors import UsageError
 from assay.model.names import words
 from assay.search.boost.lexicon import Lexicon
@@ -18,6 +21,9 @@ from assay.search.response import INTENT_RULE, TABLE_RULE
 
 TABULAR = "tabular"
 NO_INTENT = "none"
+INTERACTIONS = "interactions"
+TOGETHER = 0.7  # the confidence that two drugs alone ask for their interactions
+_TWO = re.compile(r"\W*([^\W\d_]+) (?:and|with|&) ([^\W\d_]+)(?: together)?\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,16 @@ def detect(query: str, lexicon: Lexicon, query_intent: str | None = None) -> tup
             if confidence >= COUNTS:
                 factor = max(1.0, intent.base * confidence)
                 found.append(Detected(INTENT_RULE, intent.name, confidence, factor, phrase))
+    if not found and INTERACTIONS in lexicon.intents and _are_two_drugs(query):
+        factor = max(1.0, lexicon.intents[INTERACTIONS].base * TOGETHER)
+        found.append(Detected(INTENT_RULE, INTERACTIONS, TOGETHER, factor, query.strip()))
     return tuple(found)
+
+
+def _are_two_drugs(query: str) -> bool:
+    """Whether a query is two drugs together, and nothing more."""
+    two = _TWO.fullmatch(query)
+    return two is not None and is_drug(two[1]) and is_drug(two[2])
 
 
 def table_factor(confidence: float) -> float:

@@ -178,3 +178,38 @@ def test_detection_as_json() -> None:
         "factor": pytest.approx(2.7),
         "phrase": "eligible",
     }
+
+
+@pytest.mark.parametrize(
+    "query", ["Viagra and doxazosin", "adalimumab with abatacept", "anakinra & Humira together"]
+)
+def test_two_drugs_and_nothing_more_ask_what_they_do_together(query: str) -> None:
+    assert seen(query) == {"interactions": (0.7, 1.4)}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Femara or Arimidex",
+        "docetaxel and asthma",
+        "trastuzumab plus pertuzumab",
+        "bread and butter",
+    ],
+)
+def test_a_drug_alone_or_a_choice_asks_for_no_interactions(query: str) -> None:
+    assert seen(query) == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "intent"),
+    [
+        ("Nebenwirkungen von Atorvastatin", "adverse_events"),
+        ("dosis de adalimumab", "dosage"),
+        ("posología de adalimumab", "dosage"),
+        ("effets secondaires du mirabegron", "adverse_events"),
+        ("contraindicaciones del sildenafil", "contraindications"),
+        ("Wechselwirkungen mit Phenprocoumon", "interactions"),
+    ],
+)
+def test_sections_are_asked_for_in_other_languages(query: str, intent: str) -> None:
+    assert intent in seen(query)
