@@ -9,6 +9,7 @@ alone, and from them with the judge's opinions of all others.
 
 from __future__ import annotations
 
+import argparse
 import random
 from collections.abc import Sequence
 
@@ -73,6 +74,7 @@ def row(name: str, judge: Judge, pairs: Sequence[Pair]) -> str:
 
 def main() -> None:
     """Print the table."""
+    argparse.ArgumentParser(description="How good are the judges that ship?").parse_args()
     print("| claims | judge | accuracy | kappa [95 %] | supported: people / judge "
           "| joint: covers, width | labels alone | labels saved of 100 |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|")
