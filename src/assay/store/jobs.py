@@ -34,7 +34,7 @@ from assay.errors import BusyError, ConflictError, MissingFileError
 from assay.model.codec import as_json
 from assay.model.moments import now
 from assay.plural import counted
-from assay.store.database import open_database, writing
+from assay.store.database import open_database, paged, writing
 from assay.store.schema import jobs
 
 SameRequest: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
@@ -201,7 +201,7 @@ class JobStore:
         shown.append(null().label("result"))
         with self._engine.connect() as connection:
             rows = connection.execute(
-                select(*shown).order_by(_ENTERED.desc()).limit(limit).offset(offset)
+                paged(select(*shown).order_by(_ENTERED.desc()), limit, offset)
             ).all()
             total = connection.execute(select(func.count()).select_from(jobs)).scalar_one()
         return [_job(row) for row in rows], total
