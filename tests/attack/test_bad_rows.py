@@ -42,6 +42,8 @@ INFO: list[tuple[str, Any]] = [
     ("aggregate.aggregates.recall_at_10.ci", [1]), ("aggregate.aggregates.recall_at_10.mean", "x"),
     ("aggregate.aggregates.recall_at_10.measure", {}),
     ("aggregate.aggregates.recall_at_10.measure", DELETED),
+    ("aggregate.aggregates.recall_at_10.measure", "nothing@1"),
+    ("aggregate.per_query_type", 3), ("aggregate.per_origin", 3),
     ("aggregate.failed_queries", "many"), ("aggregate.failed_queries", [1]),
     ("aggregate.degraded_queries", {}), ("aggregate.total_queries", "x"),
     ("aggregate.total_queries", 1e300), ("aggregate.skipped_queries", []),

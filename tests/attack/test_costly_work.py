@@ -15,6 +15,7 @@ from assay import interrupt
 from assay.app.keys import NewKey, create_key
 from assay.errors import InputError
 from assay.http.edge.admission import FullError, Gate, payer
+from assay.http.service import LONG_S
 from assay.stats.bootstrap import bootstrap_mean
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 
@@ -211,3 +212,28 @@ def test_who_queues_most_waits_longest() -> None:
 
     asyncio.run(scenario())
     assert order[:2] == ["crowd", "other"]
+
+
+def test_a_large_test_set_is_read_where_nobody_waits_for_its_garbage(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python looks through half a million values at once, and every thread waits meanwhile."""
+    service, estimated = make_service(), list[float]()
+    compute = service.compute
+
+    def watched(seconds: float, *rest: Any) -> Any:
+        estimated.append(seconds)
+        return compute(seconds, *rest)
+
+    monkeypatch.setattr(service, "compute", watched)
+    judged = {"relevant_docs": [{"doc_id": "d1", "grade": 1}]}
+    queries = [{"query_id": f"q{at}", "query_text": "heart " * 40, **judged} for at in range(4_000)]
+    with client_of(service) as client:
+        for many in (10, 4_000):
+            body = {"name": "x", "version": "1", "queries": queries[:many]}
+            answer = client.post("/v1/testsets/validate", json=body)
+            assert answer.json()["queries"] == many
+        broken = b"{" + b'"a": [' * 2_000 + b" " * 1_000_000
+        headers = {"content-type": "application/json"}
+        assert_problem(client.post("/v1/testsets/validate", content=broken, headers=headers), 400)
+    assert [one > LONG_S for one in estimated] == [False, True, True]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from assay import limits
 from assay.app.keys import create_key
 from assay.app.workspace import Workspace
 from assay.errors import BusyError
+from assay.http import reference
 from assay.http.app import create_app
+from assay.http.routes import reference as routes
 from assay.http.service import WRONG_KEYS_A_MINUTE
 from assay.settings import configure
 from assay.store.jobs import JobState, JobStore
@@ -87,6 +90,55 @@ def test_slow_bodies_of_one_caller_leave_room_for_others(
     found = [messages[0]["status"] for messages in asyncio.run(scenario())]
     assert found == [408, 408, 408, 503, 503, 408]
     assert not service.bodies
+
+
+@pytest.mark.parametrize("name", ["work", "jobs", "answer", "evaluation", "uploads"])
+def test_slow_requests_of_one_caller_leave_a_slot_for_others(
+    make_service: MakeService, name: str
+) -> None:
+    """However fair a line is: who has every slot keeps all others out until they end."""
+    gate = make_service().gates[name]
+
+    async def scenario() -> None:
+        end = asyncio.Event()
+
+        async def enter(caller: str) -> None:
+            async with gate.slot(caller):
+                await end.wait()
+
+        greedy = [asyncio.create_task(enter("crowd")) for _ in range(gate.slots + 2)]
+        await asyncio.sleep(0)
+        waiting = gate.waiting
+        other = asyncio.create_task(enter("other"))
+        await asyncio.sleep(0)
+        assert gate.waiting == waiting  # it did not have to wait
+        end.set()
+        await asyncio.wait_for(asyncio.gather(*greedy, other), 10)
+        assert (gate.active, gate.waiting) == (0, 0)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("path", ["/docs", "/openapi.json"])
+def test_what_strangers_may_read_is_made_off_the_loop_and_in_line(
+    make_service: MakeService, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both need no key: a stranger who asks for them again and again must not stop the loop."""
+    service, threads = make_service(), set[str]()
+    create_key(service.workspace.layout, "reader")
+    made = reference.document
+
+    def watched(app: Any) -> Any:
+        threads.add(threading.current_thread().name.split("_")[0])
+        return made(app)
+
+    for module in (reference, routes):
+        monkeypatch.setattr(module, "document", watched)
+    assert service.gate("GET", path) is service.gates["work"]
+    with client_of(service) as client:
+        assert client.get(path).status_code == 200
+        assert client.get(path).status_code == 200
+    assert threads == {"work"}
 
 
 def test_jobs_of_one_caller_keep_nobody_out(store: JobStore) -> None:

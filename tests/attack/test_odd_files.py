@@ -2,7 +2,7 @@
 
 Every option and argument of every command that may name a file gets a device without an end, a pipe
 that nobody writes to, a folder, bytes and names that cannot be: each in a process of its own, with
-an end to its time and its memory.
+an end to its time and its memory. Every number gets values that no computation can hold.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,10 @@ from assay.hits import sources
 
 pytestmark = pytest.mark.slow
 
-ODD = ("/dev/zero", "pipe", "folder", "/", "bytes", "a\udcffb", "~none/x")
+ODD = ("/dev/zero", "pipe", "folder", "/", "bytes", "circle", "a\udcffb", "~none/x")
+NUMBERS = ("inf", "nan", "-1", "-0", "1e308", "9" * 32, "")
 SECONDS, BYTES = 60, 4 << 30
+FILES_BY_NAME = frozenset({"vectors", "test_set", "testset", "baseline", "synonyms", "lexicon"})
 ENDLESS = {("serve",), ("mcp",), ("annotate",), ("demo",), ("models", "pull")}
 GIVEN = {
     "files": ["qrels", "a.run"], "query": ["heart"], "question": ["heart"], "doc_id": ["d1"],
@@ -57,20 +59,32 @@ def _may_name_a_file(parameter: Any) -> bool:
     kind = str(parameter.type_descriptor.annotation)
     if getattr(parameter, "is_flag", False):
         return False
-    return "Path" in kind or ("str" in kind and parameter.param_type_name == "argument")
+    named = parameter.param_type_name == "argument" or parameter.name in FILES_BY_NAME
+    return "Path" in kind or ("str" in kind and named)
 
 
-def _lines(path: tuple[str, ...], command: Any, odd: str) -> Iterator[list[str]]:
-    """The command once for each parameter that may name a file."""
+def _is_number(parameter: Any) -> bool:
+    kind = str(parameter.type_descriptor.annotation)
+    return ("int" in kind or "float" in kind) and not getattr(parameter, "is_flag", False)
+
+
+def _lines(
+    path: tuple[str, ...], command: Any, odd: str, meant: Callable[[Any], bool]
+) -> Iterator[list[str]]:
+    """The command once for each parameter that is meant."""
     for wrong in command.params:
-        if not _may_name_a_file(wrong):
+        if not meant(wrong):
             continue
         line = [*path]
         for one in command.params:
             named = one.param_type_name == "option"
             value = [odd] if one is wrong else GIVEN.get(one.name, ["latest"])
             if one is wrong or one.required:
-                line += [one.opts[0], *value] if named else value
+                line += (
+                    [f"{one.opts[0]}={odd}"]
+                    if named and one is wrong
+                    else ([one.opts[0], *value] if named else value)
+                )
         yield line
 
 
@@ -123,16 +137,26 @@ def _said(line: list[str]) -> tuple[int, str]:
         return code, out.read().decode(errors="replace")
 
 
-@pytest.mark.parametrize("odd", ODD)
-def test_every_command_answers_in_words(odd: str, folder: Path) -> None:
+def _without_words(odd: str, meant: Callable[[Any], bool]) -> list[tuple[list[str], int, str]]:
+    """The command lines that were killed, hung, or ended in an error of Python."""
     wrong = []
     for path, command in LEAVES:
-        for line in _lines(path, command, odd):
+        for line in _lines(path, command, odd, meant):
             code, said = _said(line)
             if code < 0 or code == 99 or "in a way it should not" in said or "Traceback" in said:
                 wrong.append((line, code, said[-300:]))
-    assert wrong == []
+    return wrong
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_every_command_answers_in_words(odd: str, folder: Path) -> None:
+    assert _without_words(odd, _may_name_a_file) == []
     assert Path("/dev/zero").is_char_device()
+
+
+@pytest.mark.parametrize("odd", NUMBERS)
+def test_every_number_is_taken_or_refused_in_words(odd: str, folder: Path) -> None:
+    assert _without_words(odd, _is_number) == []
 
 
 @pytest.mark.parametrize("odd", ODD)

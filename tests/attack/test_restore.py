@@ -80,6 +80,9 @@ def _altered(packed: Path, change: Callable[[sqlite3.Connection], object]) -> Pa
         ),
         ("CREATE VIEW evil AS SELECT * FROM api_keys", "evil"),
         ("DROP TABLE jobs", "jobs"),
+        ("ALTER TABLE documents DROP COLUMN source", "the column source of documents"),
+        ("ALTER TABLE jobs RENAME COLUMN owner TO another", "the column owner of jobs"),
+        ("DELETE FROM api_keys", "0 keys, and the manifest says"),
     ],
 )
 def test_a_database_that_was_altered_is_refused(

@@ -160,7 +160,7 @@ class Chaos:
                 body = "content-type: application/json\r\ncontent-length: 999\r\n" * (
                     "POST" in path
                 )
-                one.sendall(f"POST {path} HTTP/1.1\r\n{head}{body}\r\n".encode())
+                one.sendall(f"{path} HTTP/1.1\r\n{head}{body}\r\n".encode())
                 left.append(one)
         time.sleep(self.rng.uniform(0.2, 1.5))
         for one in left:

@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 from assay import limits
 from assay.http.app import create_app
 from assay.http.edge.protocol import Protocol
-from assay.http.service import UPLOAD_SLOTS, WORK_SLOTS
+from assay.http.service import OWN_UPLOAD_SLOTS, WORK_SLOTS
 from assay.store.jobs import JobState, JobStore
 from tests.unit.http.conftest import MakeService
 from tests.unit.http.process import ServiceProcess, whole_answer
@@ -136,11 +136,11 @@ def test_few_large_bodies_are_held_at_once(make_service: MakeService) -> None:
     async def scene() -> None:
         slow = [
             asyncio.create_task(ask(app, "POST", "/v1/testsets", JSON, pieces=large, length=2**20))
-            for _ in range(UPLOAD_SLOTS + 3)
+            for _ in range(OWN_UPLOAD_SLOTS + 3)
         ]
         await asyncio.sleep(0.2)
         uploads = service.gates["uploads"]
-        assert (uploads.active, uploads.waiting) == (UPLOAD_SLOTS, 3)
+        assert (uploads.active, uploads.waiting) == (OWN_UPLOAD_SLOTS, 3)
         assert service.gates["work"].active == 0
         small = ask(app, "POST", "/v1/compare", JSON, pieces=[b"{}"])
         assert (await asyncio.wait_for(small, 0.5)).status == 422

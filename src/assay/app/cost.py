@@ -36,6 +36,8 @@ STAGES = 5
 """How much more that is where the lists of components are looked at."""
 PAIR = 2
 """How much more it is where runs are compared query by query."""
+BYTE_S = 4e-7
+"""Of reading one byte of a test set into values."""
 TESTS = 3
 """A test of a difference costs as much as so many intervals."""
 
@@ -43,6 +45,11 @@ TESTS = 3
 def drawn(columns: int, rows: int, resamples: int) -> float:
     """Intervals of so many columns over so many rows."""
     return VALUE_S * columns * resamples * (OVERHEAD + rows)
+
+
+def read(size: int) -> float:
+    """A test set of so many bytes."""
+    return BYTE_S * size
 
 
 def counted(measures: Measures) -> int:

@@ -185,6 +185,7 @@ class Jobs:
             idempotency_key=idempotency_key,
             total=len(request.test_set.queries),
             same=self._same,
+            exact=request.run_id is not None,
         )
 
     def submit(self, job_id: str, kind: str, request: Mapping[str, Any], **more: Any) -> Job:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -58,7 +59,7 @@ from assay.evaluation.match import (
     places_of,
     scored_order,
 )
-from assay.evaluation.outcomes import query_field, score_run
+from assay.evaluation.outcomes import query_field, score_run, usual_measures
 from assay.evaluation.report import RunReport, report_measures, run_report
 from assay.evaluation.result import EvaluationResult, result_of_run
 from assay.evaluation.scope import Scope
@@ -741,10 +742,11 @@ def _complete_runs(workspace: Workspace, suite: str) -> tuple[RunInfo, ...]:
     return found
 
 
-def _with_stored(info: RunInfo, scoring: Scoring) -> Scoring:
+def _with_stored(info: RunInfo, scoring: Scoring, usual: str = EVALUATION_MEASURES) -> Scoring:
+    """A way of scoring that gives the measures which a run has, too."""
     entries = info.aggregate.get("aggregates", {}).values()
     stored = [entry["measure"] for entry in entries]
-    asked = scoring.measures or EVALUATION_MEASURES
+    asked = scoring.measures or usual
     return replace(scoring, measures=measures_text(parse_measures([*stored, asked])))
 
 
@@ -915,15 +917,62 @@ def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...])
         raise InputError("the run was made with another test set than the one that came along")
     _check_scoring(info.scoring)
     known = {query.query_id for query in test_set.queries}
+    seen: set[str] = set()
     for one in outcomes:
         if one.query_id not in known:
             raise InputError(f"the query {one.query_id} is not in the test set")
+        if one.query_id in seen:
+            raise InputError(f"the query {one.query_id} has two outcomes")
+        seen.add(one.query_id)
     run = StoredRun(info, test_set, outcomes)
     if info.status is RunStatus.COMPLETE and run.incomplete is not None:
         raise InputError(
             f"the run says that it is complete, and {run.incomplete}",
             hint="send the outcome of every query",
         )
+    _check_against_outcomes(run)
+
+
+def _check_against_outcomes(run: StoredRun) -> None:
+    """Lists, history and metrics show what a run says of itself: its outcomes must give that."""
+    info = run.info
+    if info.figures_only or not info.aggregate:
+        return
+    sampling = replace(info.scoring.sampling, resamples=1, method="percentile")
+    usual = usual_measures(run.test_set, run.outcomes, info.scoring.protocol)
+    scoring = _with_stored(info, replace(info.scoring, sampling=sampling), usual)
+    given = _flat_figures(result_of_run(info, run.test_set, run.outcomes, scoring).to_dict())
+    for name, told in _flat_figures(info.aggregate).items():
+        found = given.get(name)
+        if told != found and (
+            told is None or found is None or not math.isclose(told, found, abs_tol=_ROUNDED)
+        ):
+            raise InputError(
+                f"the run says {name} is {told}, and its outcomes give {found}",
+                hint="send the run as it was exported; assay eval rescore scores an older one anew",
+            )
+
+
+_ROUNDED = 1.01e-4
+"""By how much figures may differ that were rounded to four decimals."""
+_COUNTED = (
+    *("total_queries", "skipped_queries", "scored_queries"),
+    *("failed_queries", "degraded_queries", "empty_queries"),
+)
+
+
+def _flat_figures(aggregate: Mapping[str, Any]) -> dict[str, float | None]:
+    """The means and counts of an aggregate, each under one name."""
+    figures: dict[str, float | None] = {
+        name: aggregate[name] for name in _COUNTED if aggregate.get(name) is not None
+    }
+    figures |= aggregate.get("metrics", {})
+    for group in ("per_query_type", "per_speaker"):
+        for value, means in (aggregate.get(group) or {}).items():
+            figures |= {f"{group}.{value}.{name}": mean for name, mean in means.items()}
+    for name, about in (aggregate.get("aggregates") or {}).items():
+        figures[f"aggregates.{name}.mean"] = about.get("mean")
+    return figures
 
 
 def _check_scoring(scoring: Scoring) -> None:

@@ -186,7 +186,9 @@ def stored_vectors(path: Path) -> Iterator[tuple[dict[bytes, bytes], int]]:
 
 @contextmanager
 def _read_only(path: Path) -> Iterator[sqlite3.Connection]:
-    """A file of vectors of another workspace, opened for reading."""
+    """A file of vectors of another workspace, opened for reading; a pipe might never begin."""
+    if not path.is_file():
+        raise _not_vectors(path, "it is not a regular file")
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
             yield db

@@ -32,27 +32,31 @@ class StrictRequest(Request):
     async def json(self) -> Any:
         """The value of the body."""
         body = await self.body()
-        try:
-            # a value takes up to a hundred times the room of the bytes that it is written in
-            if sum(map(body.count, (b",", b"[", b"{"))) > limits.MAX_BODY_VALUES:
-                raise ProblemError(
-                    413,
-                    "too_large",
-                    f"the body has more than {limits.MAX_BODY_VALUES:,} values",
-                    hint="send it in parts",
-                )
-            if len(body) > LARGE_BYTES:  # takes seconds, which would hold up other requests
-                values = await asyncio.to_thread(strict_json.values, body, "body")
-            else:
-                values = strict_json.values(body, "body")
-        except AssayError as error:
-            problem = of_error(error)
+        if len(body) > LARGE_BYTES:  # takes seconds, which would hold up other requests
+            return await asyncio.to_thread(json_value, body)
+        return json_value(body)
+
+
+def json_value(body: bytes) -> Any:
+    """The one value of a body; a problem where it is not JSON, or too large."""
+    try:
+        # a value takes up to a hundred times the room of the bytes that it is written in
+        if sum(map(body.count, (b",", b"[", b"{"))) > limits.MAX_BODY_VALUES:
             raise ProblemError(
-                400, problem.code, problem.detail, hint=problem.hint, errors=problem.errors
-            ) from None
-        if len(values) != 1:
-            raise ProblemError(400, "bad_format", "the body must be one JSON value")
-        return values[0][1]
+                413,
+                "too_large",
+                f"the body has more than {limits.MAX_BODY_VALUES:,} values",
+                hint="send it in parts",
+            )
+        values = strict_json.values(body, "body")
+    except AssayError as error:
+        problem = of_error(error)
+        raise ProblemError(
+            400, problem.code, problem.detail, hint=problem.hint, errors=problem.errors
+        ) from None
+    if len(values) != 1:
+        raise ProblemError(400, "bad_format", "the body must be one JSON value")
+    return values[0][1]
 
 
 class StrictRoute(APIRoute):

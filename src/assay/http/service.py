@@ -54,16 +54,16 @@ T = TypeVar("T")
 STREAM_SECONDS = 3_600.0
 WAITING_SHARE = 0.9
 """How much of its deadline a search may spend in line; the rest is for the search."""
-WORK_SLOTS, WORK_QUEUE = 4, 64
+WORK_SLOTS, OWN_WORK_SLOTS, WORK_QUEUE = 6, 4, 64
 EVALUATION_QUEUE = 8
 WORKERS = 3
 LONG_S = 0.2
 """What is expected to take more of a core than this is computed in a process of its own."""
 COMPUTING_A_MINUTE = 90
 """Seconds of a core that the requests of one key may take in a minute."""
-JOB_SLOTS, JOB_QUEUE = 16, 16
-ANSWER_SLOTS, ANSWER_QUEUE = 4, 16
-UPLOAD_SLOTS, UPLOAD_QUEUE = 2, 32
+JOB_SLOTS, OWN_JOB_SLOTS, JOB_QUEUE = 16, 12, 16
+ANSWER_SLOTS, OWN_ANSWER_SLOTS, ANSWER_QUEUE = 4, 3, 16
+UPLOAD_SLOTS, OWN_UPLOAD_SLOTS, UPLOAD_QUEUE = 2, 1, 32
 WRONG_KEYS_A_MINUTE = 60
 """How many wrong keys one address may send; then it is told to wait, whatever it sends."""
 _GATES = {
@@ -85,8 +85,6 @@ _UNGATED = (
     "/healthz",
     "/readyz",
     "/metrics",
-    "/docs",
-    "/openapi.json",
     "/static",
     "/ui/style.css",
     "/events",
@@ -161,13 +159,18 @@ class Service:
                 WAITING_SHARE * settings.request_seconds,
                 shed=True,
             ),
-            "evaluation": Gate("evaluation", settings.evaluation_slots, EVALUATION_QUEUE),
-            "work": Gate("work", WORK_SLOTS, WORK_QUEUE),
-            "jobs": Gate("jobs", JOB_SLOTS, JOB_QUEUE),
-            "answer": Gate("answer", ANSWER_SLOTS, ANSWER_QUEUE),
-            "uploads": Gate(
-                "uploads", UPLOAD_SLOTS, UPLOAD_QUEUE
-            ),  # large bodies are held in memory
+            "evaluation": Gate(
+                "evaluation",
+                settings.evaluation_slots + 1,  # so that another caller need not wait for the first
+                EVALUATION_QUEUE,
+                own=settings.evaluation_slots,
+            ),
+            "work": Gate("work", WORK_SLOTS, WORK_QUEUE, own=OWN_WORK_SLOTS),
+            "jobs": Gate("jobs", JOB_SLOTS, JOB_QUEUE, own=OWN_JOB_SLOTS),
+            "answer": Gate("answer", ANSWER_SLOTS, ANSWER_QUEUE, own=OWN_ANSWER_SLOTS),
+            "uploads": Gate(  # large bodies are held in memory
+                "uploads", UPLOAD_SLOTS, UPLOAD_QUEUE, own=OWN_UPLOAD_SLOTS
+            ),
             "backup": Gate("backup", 1, 1),  # a slow reader must not hold up other work
         }
 

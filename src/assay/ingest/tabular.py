@@ -16,16 +16,16 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from assay import extras, limits
+from assay import limits
 from assay.errors import FormatError
-from assay.ingest.columns import arranged, as_json, reads
+from assay.ingest.columns import arranged, reads
 from assay.ingest.documents import document_entry
 from assay.ingest.files import lines
 from assay.ingest.folders import corpus_files, suffix
 from assay.ingest.json_rows import Row
+from assay.ingest.parquet import NotParquetError, rows_of_parquet
 from assay.ingest.parsed import FileLocation, ParsedDocument
 from assay.ingest.watch import Watch
-from assay.panics import without_panic_text
 from assay.plural import counted
 
 PARQUET = ".parquet"
@@ -308,23 +308,9 @@ def _parquet(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, Row]]:
 
 
 def parquet_rows(table: Path | BytesIO, source: str) -> Iterator[tuple[FileLocation, Row]]:
-    """The rows of parquet, in pieces."""
-    extras.require("polars")
-    import polars
-
+    """The rows of parquet, one by one."""
     try:
-        whole = polars.scan_parquet(table, glob=False)
-        start = 0
-        while len(piece := _collected(whole.slice(start, ROWS))):
-            for number, row in enumerate(piece.iter_rows(named=True), start):
-                values = {name: as_json(value) for name, value in row.items()}
-                yield FileLocation(f"{source}[{number}]"), values
-            start += ROWS
-    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as problem:
-        first = str(problem).partition("\n")[0]
-        raise FileLocation(source).format_error(f"not parquet: {first:.200}") from None
-
-
-def _collected(piece: Any) -> Any:
-    with without_panic_text():
-        return piece.collect()
+        for number, row in enumerate(rows_of_parquet(table)):
+            yield FileLocation(f"{source}[{number}]"), row
+    except NotParquetError as problem:
+        raise FileLocation(source).format_error(f"not parquet: {problem}") from None

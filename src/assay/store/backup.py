@@ -150,6 +150,7 @@ def restore(source: Path, home: Path) -> Backup:
             check_database(inside / DATABASE, source)
             _refuse_foreign(inside / DATABASE, source)
             _refuse_altered(inside / DATABASE, source)
+            _refuse_miscounted(backup, inside / DATABASE, source)
         if there:
             with alone_in(home):
                 _refuse_filled(home)  # by another process, while this was unpacked
@@ -240,12 +241,43 @@ def _refuse_altered(path: Path, source: Path) -> None:
             f"the database of {source} holds {foreign[0]!r:.60}, which assay did not make",
             hint="triggers and views can change what is stored: drop them, or use another backup",
         )
-    tables = {name for kind, name in schema if kind == "table"}
-    lacking = sorted(set(metadata.tables) - tables) if version == VERSION else []
-    if lacking:
-        raise StorageError(
-            f"the database of {source} lacks the table {lacking[0]}", hint="use another backup"
-        )
+    if version != VERSION:
+        return  # it is upgraded when it is opened
+    columns = _columns(path)
+    for name, table in sorted(metadata.tables.items()):
+        lacking = f"the table {name}" if name not in columns else ""
+        for column in table.columns if not lacking else ():
+            if column.name not in columns[name]:
+                lacking = f"the column {column.name} of {name}"
+        if lacking:
+            raise StorageError(
+                f"the database of {source} lacks {lacking}", hint="use another backup"
+            )
+
+
+def _columns(path: Path) -> dict[str, set[str]]:
+    """The names of the columns of each table."""
+    found: dict[str, set[str]] = {}
+    listed = (
+        "SELECT made.name, part.name FROM sqlite_schema AS made "
+        "JOIN pragma_table_xinfo(made.name) AS part WHERE made.type = 'table'"
+    )
+    with closing(sqlite3.connect(path)) as connection:
+        for table, column in connection.execute(listed):
+            found.setdefault(table, set()).add(column)
+    return found
+
+
+def _refuse_miscounted(backup: Backup, path: Path, source: Path) -> None:
+    """Raise an error where the manifest counts other rows: a service without its keys is open."""
+    told = {"documents": backup.documents, "runs": backup.runs, **backup.holds}
+    for name, count in _counts(path).items():
+        if told.get(name, count) != count:
+            raise StorageError(
+                f"the database of {source} holds {count} {name}, and the manifest says "
+                f"{told[name]}",
+                hint="use another backup",
+            )
 
 
 def _copied(source: Path, target: Path, name: str) -> dict[str, Path]:

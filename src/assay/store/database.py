@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     URL,
@@ -20,6 +20,7 @@ from sqlalchemy import (
     Engine,
     ExceptionContext,
     Insert,
+    Select,
     Table,
     Update,
     create_engine,
@@ -38,6 +39,8 @@ from assay.store.versions import installed_version, migrate
 
 BUSY_SECONDS = 30
 CONNECT_SECONDS = 10
+MOST_ROWS = (1 << 63) - 1
+_Rows = TypeVar("_Rows", bound=tuple[Any, ...])
 
 
 def open_database(place: Path | str) -> Engine:
@@ -159,3 +162,9 @@ def writing(engine: Engine) -> Iterator[Connection]:
             yield connection
             for table in sorted(touched & {*SEALED}, key=str):
                 seal_rows(connection, table)
+
+
+def paged(wanted: Select[_Rows], limit: int | None, offset: int = 0) -> Select[_Rows]:
+    """Some rows of a query; numbers that no database can hold stand for its end."""
+    most = None if limit is None else min(limit, MOST_ROWS)
+    return wanted.limit(most).offset(min(offset, MOST_ROWS) or None)

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, Row, Select, func, or_, select
 
 from assay.errors import DuplicateError
 from assay.model.document import ChunkPlace, DocumentRow, IngestionMode, Label
+from assay.store.database import paged
 from assay.store.schema import chunks, documents
 
 PAGE = 500
@@ -110,7 +111,7 @@ class ChunkInventory:
         """A page of the documents in the order of their ids; ``text`` as in ``count``."""
         columns = (documents.c.doc_id, documents.c.title, documents.c.source)
         wanted = select(*columns).where(*_about(text)).order_by(documents.c.doc_id)
-        page = self._rows(wanted.limit(limit).offset(offset))
+        page = self._rows(paged(wanted, limit, offset))
         sizes = {
             row.doc_id: row.size
             for part in _pages([row.doc_id for row in page])

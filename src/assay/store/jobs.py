@@ -34,7 +34,7 @@ from assay.errors import BusyError, ConflictError, MissingFileError
 from assay.model.codec import as_json
 from assay.model.moments import now
 from assay.plural import counted
-from assay.store.database import open_database, writing
+from assay.store.database import open_database, paged, writing
 from assay.store.schema import jobs
 
 SameRequest: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
@@ -124,10 +124,12 @@ class JobStore:
         idempotency_key: str | None = None,
         total: int = 0,
         same: SameRequest | None = None,
+        exact: bool = False,
     ) -> tuple[Job, bool]:
         """A job that waits from now on and True; for a repeated request, the known one and False.
 
-        ``same`` says whether a stored request that is written otherwise means this one.
+        ``same`` says whether a stored request that is written otherwise means this one. ``exact``:
+        the id was given by the caller, and an idempotency key does not answer for another one.
         """
         text = json.dumps(request, sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
@@ -158,6 +160,8 @@ class JobStore:
         if known.digest != digest and (
             same is None or known.kind != kind or not same(json.loads(known.request), request)
         ):
+            raise _other(known.job_id, job_id)
+        if exact and known.job_id != job_id:
             raise _other(known.job_id, job_id)
         if known.job_id != job_id:  # an idempotency key: a request sent twice starts nothing
             return _job(known), False
@@ -197,7 +201,7 @@ class JobStore:
         shown.append(null().label("result"))
         with self._engine.connect() as connection:
             rows = connection.execute(
-                select(*shown).order_by(_ENTERED.desc()).limit(limit).offset(offset)
+                paged(select(*shown).order_by(_ENTERED.desc()), limit, offset)
             ).all()
             total = connection.execute(select(func.count()).select_from(jobs)).scalar_one()
         return [_job(row) for row in rows], total

@@ -33,7 +33,7 @@ from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.testset import TestSet
 from assay.model.testset_json import from_plain, to_plain
 from assay.store import run_rows
-from assay.store.database import open_database, writing
+from assay.store.database import open_database, paged, writing
 from assay.store.owner import alive, ended
 from assay.store.refs import check_name, check_new_id, check_tag, find
 from assay.store.run_rows import UNFINISHED, bare_info, run_info, run_row
@@ -202,7 +202,7 @@ class SqlRunStore:
             wanted = select(*columns).where(table.c.run_id == run_id).order_by(table.c.place)
             rows: Iterable[Row[Any]]
             if queries is None:
-                rows = connection.execute(wanted.limit(limit).offset(offset or None))
+                rows = connection.execute(paged(wanted, limit, offset))
             else:
                 parts = _parts(wanted, table.c.query_id, queries)
                 named = [row for part in parts for row in connection.execute(part)]
@@ -269,11 +269,11 @@ class SqlRunStore:
                 select(func.count()).select_from(eval_runs).where(*conditions)
             ).scalar_one()
             rows = connection.execute(
-                select(eval_runs)
-                .where(*conditions)
-                .order_by(*_sorted_by(connection, order))
-                .limit(limit)
-                .offset(offset)
+                paged(
+                    select(eval_runs).where(*conditions).order_by(*_sorted_by(connection, order)),
+                    limit,
+                    offset,
+                )
             ).all()
             tags = _tags(connection, [row.run_id for row in rows])
             found, lost = _readable(rows, tags)

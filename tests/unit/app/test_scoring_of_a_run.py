@@ -191,7 +191,8 @@ def test_a_pushed_run_may_not_ask_for_endless_work(workspace: Workspace, made: A
         content = runs.pack(replace(whole, info=replace(whole.info, scoring=scoring)))
         with pytest.raises(AssayError):
             runs.unpack(content)
-    content = runs.pack(replace(whole, info=replace(whole.info, scoring=Scoring(match=Match.DOC))))
+    by_document = replace(whole.info, scoring=Scoring(match=Match.DOC), aggregate={})
+    content = runs.pack(replace(whole, info=by_document))
     assert runs.unpack(content).info.scoring.match is Match.DOC
 
 

@@ -130,7 +130,27 @@ def test_a_service_behind_a_proxy_does_not_start_open(make_service: MakeService)
 
 
 @pytest.mark.parametrize(
-    "header", ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP"]
+    "header",
+    [
+        "Forwarded",
+        "Via",
+        "X-Forwarded-For",
+        "X-Forwarded-Host",
+        "X-Real-IP",
+        "X-Forwarded-Proto",
+        "X-Forwarded-Server",
+        "X-Original-Forwarded-For",
+        "X-Original-Host",
+        "X-ProxyUser-IP",
+        "CF-Connecting-IP",
+        "True-Client-IP",
+        "Fastly-Client-IP",
+        "X-Client-IP",
+        "X-Cluster-Client-IP",
+        "X-Envoy-External-Address",
+        "X-Azure-ClientIP",
+        "CDN-Loop",
+    ],
 )
 def test_an_open_service_trusts_no_request_that_a_proxy_passed_on(
     make_service: MakeService, header: str

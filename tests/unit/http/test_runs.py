@@ -126,6 +126,8 @@ def test_a_run_travels_to_another_service(
         assert other.get("/v1/runs/run_b/export").json() == packed
         one, two, *rest = packed["outcomes"]
         changed = {**packed, "outcomes": [{**one, "result": two["result"]}, two, *rest]}
+        assert_problem(other.post("/v1/runs", json=changed), 422)  # they give other figures
+        changed["info"] = {**packed["info"], "aggregate": {}}
         assert_problem(other.post("/v1/runs", json=changed), 409, "conflict")
         partial = {**packed, "outcomes": [one]}
         assert (

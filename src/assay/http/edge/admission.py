@@ -105,14 +105,22 @@ class _Place:
 class Gate:
     """Lets so many requests in at the same time: of each caller in the order in which they came.
 
-    With ``shed``, callers are not told apart, and during a surge only the newest requests wait,
-    one for each slot.
+    One caller never has more than ``own`` slots. With ``shed``, callers are not told apart, and
+    during a surge only the newest requests wait, one for each slot.
     """
 
     def __init__(
-        self, name: str, slots: int, queue: int, max_wait: float = 10.0, *, shed: bool = False
+        self,
+        name: str,
+        slots: int,
+        queue: int,
+        max_wait: float = 10.0,
+        *,
+        shed: bool = False,
+        own: int | None = None,
     ) -> None:
         self.name = name
+        self.own = slots if own is None else own
         self.slots = slots
         self.queue = queue
         self.active = 0
@@ -132,7 +140,7 @@ class Gate:
     async def slot(self, caller: str = "") -> AsyncIterator[None]:
         """Hold a slot; ``FullError`` if none becomes free soon."""
         self._surge.arrived()
-        if self.active < self.slots:
+        if self.active < self.slots and self._may_enter(caller):
             self.active += 1
             self._inside[caller] += 1
             self._latest = caller
@@ -206,8 +214,16 @@ class Gate:
         if not place.granted.done():
             place.granted.set_exception(FullError(self.name))
 
-    def _next(self) -> _Place:
-        """Who is let in: in a surge the newest; else of who has the fewest inside, the oldest."""
+    def _may_enter(self, caller: str) -> bool:
+        return self._shed or self._inside[caller] < self.own
+
+    def _next(self) -> _Place | None:
+        """Who is let in: in a surge the newest; else of who has the fewest inside, the oldest.
+
+        None where only those wait who have as many slots as one caller may have.
+        """
+        if not self._line:
+            return None
         if self._surge.on:
             return self._line.pop()
         if self._shed:
@@ -215,6 +231,8 @@ class Gate:
         place = min(
             self._line, key=lambda one: (self._inside[one.caller], one.caller == self._latest)
         )
+        if not self._may_enter(place.caller):
+            return None
         self._line.remove(place)
         return place
 
@@ -223,8 +241,7 @@ class Gate:
         self._inside[caller] -= 1
         if self._inside[caller] <= 0:
             del self._inside[caller]
-        while self._line:
-            place = self._next()
+        while (place := self._next()) is not None:
             if not place.granted.done():
                 self._inside[place.caller] += 1
                 self._latest = place.caller

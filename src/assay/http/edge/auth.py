@@ -8,6 +8,7 @@ one whom a proxy passed on. A service whose last key has expired stays closed.
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -23,10 +24,10 @@ from assay.http.settings import is_loopback
 
 SESSION_COOKIE = "assay_session"
 SESSION_SECONDS = 12 * 3600
-_FORWARDED = frozenset(
-    {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"}
+_OF_PROXIES = re.compile(
+    rb"forwarded|via|cdn-loop|x-(forwarded|original|envoy|proxy).*|.*(client|connecting|real)-?ip"
 )
-"""What proxies add: the caller may be anywhere."""
+"""Headers that proxies add: the caller may be anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Keyring:
         session = self._session(headers)
         if session is not None:
             return _as_caller(session)
-        if self.open and is_loopback(address) and not _FORWARDED.intersection(headers):
+        if self.open and is_loopback(address) and not any(map(_OF_PROXIES.fullmatch, headers)):
             return Caller(f"address {address}", frozenset(SCOPES))
         return Caller(f"address {address}", frozenset())
 

@@ -5,22 +5,34 @@ A name is looked up among the known names and never becomes a path.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse
 
-from assay.app import drafts, suggestions, testsets
+from assay.app import cost, drafts, suggestions, testsets
 from assay.app.drafts import Forked, Graded
 from assay.http.edge.auth import Caller
 from assay.http.edge.problems import Fault, ProblemError, faults_of
-from assay.http.routing import Evaluator, Reader, ServiceOf, answer_with, answers, refusals
+from assay.http.routing import (
+    Evaluator,
+    Reader,
+    ServiceOf,
+    answer_with,
+    answers,
+    computed,
+    json_value,
+    refusals,
+)
 from assay.http.routing import router as new_router
 from assay.http.wire.base import Id, Json, Switch
 from assay.http.wire.testsets import ForkRequest, GradeRequest, SplitRequest, SuggestRequest
 from assay.model.codec import encode
 from assay.model.testset import GRADES
 from assay.model.testset_json import to_plain
+
+if TYPE_CHECKING:
+    from assay.app.workspace import Workspace
 
 router = new_router("test sets", prefix="/v1")
 
@@ -118,9 +130,14 @@ async def validate(request: Request, service: ServiceOf, caller: Reader) -> JSON
     body = await request.body()
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     is_json = kind == "application/json" or kind.endswith("+json")
-    if is_json and not isinstance(await request.json(), (dict, list)):
+    return await computed(service, lambda _: cost.read(len(body)), _validated, body, is_json)
+
+
+def _validated(workspace: Workspace, body: bytes, is_json: bool) -> JSONResponse:
+    del workspace
+    if is_json and not isinstance(json_value(body), (dict, list)):
         raise ProblemError(422, "invalid", "a test set is an object or a list")
-    reading = await service.work(lambda: testsets.read_upload(body))
+    reading = testsets.read_upload(body)
     test_set = reading.test_set
     return JSONResponse(
         {
