@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from operator import itemgetter
@@ -77,6 +77,9 @@ _NUMBERED = re.compile(
 _NAME_BEFORE = re.compile(r"(?<![^\W_])(?:[^\W\d_]{2,6}|interleukin|interferon)$", re.IGNORECASE)
 _GENE_BEFORE = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]{2,7}$")  # JAK2 in "JAK2 V617F"
 LONGEST_NAME = 11
+_PAIRED_WITH_GREEK = re.compile(
+    rf"(?:[^\W\d_]{{2,6}}|interleukin|interferon)(?:(?i:{_NAMES})|[{''.join(SHORT_GREEK.values())}])"
+)  # what such a name is as one word: ifngamma, ifng
 _HYPHENED = re.compile(rf"\d+[{_HYPHENS}]\d{{3,}}|\d+(?:[{_HYPHENS}]\d+){{2,}}")
 _AMOUNT = re.compile(rf"[\d.,\s-]*(?:(?:{_UNIT}|[µμ][glm]|units?|%)[\s/]*)*")
 _SPAN = "s|sec|min|h|hr|hour|hourly|d|day|daily|w|wk|week|weekly|mo|month|monthly|y|yr|year|yearly"
@@ -216,10 +219,12 @@ class Vocabulary:
             self._beginnings = found
         return self._beginnings.get(word[:BEGINNING], ())
 
-    def _may_pair(self, wanted: Iterable[str]) -> bool:
+    def _may_pair(self, wanted: Collection[str]) -> bool:
         """Whether a pair can be wanted: it has a digit, or the name of a Greek letter."""
         if not all(map(str.isalpha, wanted)):
             return True
+        if not any(map(_PAIRED_WITH_GREEK.fullmatch, wanted)):
+            return False
         if self._has_greek is None:
             self._has_greek = _GREEK_NAME.search(self._text) is not None
         return self._has_greek

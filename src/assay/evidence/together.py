@@ -33,6 +33,7 @@ from assay.evidence.terms import (
     units,
 )
 from assay.model.answers import Passage
+from assay.model.document import Chunk
 from assay.model.sections import section_of
 
 SHORT = 3  # words or things that a query names
@@ -132,19 +133,19 @@ def why_apart(
         return ""
     if len(asked) == 1 and (sure < ENOUGH or asked[0].is_specific):
         return _not_written(asked[0], best, index)
-    if _having(asked, best):
+    if _having(asked, best, index.words):
         return ""
     every = index.every(best)
-    if _having(asked, every):
+    if _having(asked, every, index.words):
         return ""
     diseases = [one for one in asked if one.is_specific]
     if sure < (LIKELY if any(one.is_specific or one.near for one in asked) else SOMEWHAT_LIKELY):
-        absent = [one for one in asked if not _having([one], every)]
+        absent = [one for one in asked if not _having([one], every, index.words)]
         together = "" if absent or len(asked) == 1 else " together"
         return f"nothing here is about {_listed(absent or asked)}{together}"
     missing = [one for one in asked if _is_of_another_kind(one, best)]
-    if not _having(diseases, every) and not _is_called(diseases, every):
-        missing = [one for one in diseases if not _having([one], every)] or diseases
+    if not _having(diseases, every, index.words) and not _is_called(diseases, every):
+        missing = [one for one in diseases if not _having([one], every, index.words)] or diseases
     return f"nothing here is about {_listed(missing)}" if missing else ""
 
 
@@ -193,10 +194,10 @@ def only_mentioned(
             for passage in having
         )
 
-    if speaks(_having(asked, best), best):
+    if speaks(_having(asked, best, index.words), best):
         return ""
     every = index.every(best)
-    having = _having(asked, every) or _having(diseases, every)
+    having = _having(asked, every, index.words) or _having(diseases, every, index.words)
     if not having or speaks(having, every):
         return ""
     return f"nothing here is about {_listed(diseases)}, which is only mentioned"
@@ -211,9 +212,15 @@ def _listed(named: Sequence[Term]) -> str:
     return " and ".join(one.text for one in named)
 
 
-def _having(named: Sequence[Term], passages: Sequence[Passage]) -> list[Passage]:
+def _having(named: Sequence[Term], passages: Sequence[Passage], words: WordsOf) -> list[Passage]:
     """The passages that have all of it, by themselves or in the names of their documents."""
-    return [one for one in passages if not lacking(named, *own_texts(one.chunk))]
+    return [one for one in passages if all(_has(one.chunk, term, words) for term in named)]
+
+
+def _has(chunk: Chunk, term: Term, words: WordsOf) -> bool:
+    if term.kind is None and words(chunk, term.words | term.members):
+        return True
+    return not lacking([term], *own_texts(chunk))
 
 
 def _asks_more(query: str, named: Sequence[Term]) -> bool:

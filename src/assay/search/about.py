@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeAlias
 
 from assay.analysis.asked import Kind, Name, is_compound, names_asked
 from assay.analysis.conditions import conditions_in, stems
@@ -30,25 +29,13 @@ from assay.search.boost import Boosted, Reordered
 from assay.search.exact import is_lifted
 from assay.search.response import Boost
 from assay.search.subject import is_of_product
+from assay.search.texts import Named, Texts
 
 RULE = "another_subject"
 LOOKED_AT = 30  # candidates that are read
 NEAR_THE_TOP = 10  # places in which a passage that has a drug counts like one that is about it
 HEADING = 60  # characters
 BRIEF = 9  # words of a query beside amounts; a longer one describes much, and not all need be there
-
-
-Named: TypeAlias = Name | Term
-
-
-class Texts(Protocol):
-    """What candidates and their documents are called, and what they say."""
-
-    def __call__(self, keys: Sequence[int]) -> Mapping[int, str]:
-        """The texts of these candidates."""
-
-    def having(self, named: Sequence[Named], keys: Sequence[int]) -> set[int]:
-        """Those of the candidates that have one of these, in whatever spelling."""
 
 
 def lower_others(

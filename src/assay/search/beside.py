@@ -22,6 +22,7 @@ from assay.model.query import Hit
 from assay.model.sections import section_of
 from assay.search.boost import Boosted, Reordered
 from assay.search.response import Boost
+from assay.search.texts import Texts
 
 RULE = "side_by_side"
 READ = 10  # of BM25's list
@@ -35,7 +36,7 @@ def keep_words_together(
     pool: Sequence[Boosted],
     query: str,
     by_words: Sequence[Hit],
-    texts: Callable[[Sequence[int]], Mapping[int, str]],
+    texts: Texts,
     is_mention: Callable[[int], bool] = lambda key: False,
 ) -> Sequence[Boosted]:
     """The pool, with the best passage that has the words side by side in the first ten."""
@@ -45,12 +46,13 @@ def keep_words_together(
     best = [hit.key for hit in by_words[:READ]]
     if not is_name_alone(query):
         best = [key for key in best if not is_mention(key)]
-    read = texts([*best, pool[0].fused.key])
+    first = pool[0].fused.key
+    read = texts(texts.with_all(words, [*best, first]))
     having = [key for key in best if are_beside(words, read.get(key, ""))]
     if not having:
         return pool
     is_first = is_name_alone(query) and len(words) <= PLAIN and len(having) <= FEW
-    to = 0 if is_first and not are_beside(words, read.get(pool[0].fused.key, "")) else FIRST_TEN - 1
+    to = 0 if is_first and not are_beside(words, read.get(first, "")) else FIRST_TEN - 1
     at = next((at for at, one in enumerate(pool) if one.fused.key == having[0]), 0)
     if at <= to:
         return pool

@@ -15,15 +15,13 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from assay import limits
-from assay.analysis.asked import Kind, Name
-from assay.analysis.words import Lines, vocabulary
 from assay.errors import AssayError
 from assay.evidence.kinds import kinds_asked
 from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search import rerank
-from assay.search.about import Named, lower_others
+from assay.search.about import lower_others
 from assay.search.beside import keep_words_together, mentions
 from assay.search.boost import EVERYTHING, Boosted, Detected, Lexicon, apply_boosts, detect
 from assay.search.exact import (
@@ -40,7 +38,7 @@ from assay.search.question import Question
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import SearchOptions
 from assay.search.response import INTENT_RULE, RERANKER, FoldedHit, SearchHit
-from assay.search.snapshot import KnowsTerms, Snapshot
+from assay.search.snapshot import Snapshot
 from assay.search.subject import (
     GIVEN,
     Pool,
@@ -50,9 +48,9 @@ from assay.search.subject import (
     stands_in,
     subject_of,
 )
+from assay.search.texts import Texts
 
 log = logging.getLogger("assay.search")
-BY_WORDS = (Kind.DRUG, Kind.NAME)  # the names that single words stand for
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -163,7 +161,7 @@ def rank(
         scope = _scope(question, lexicon, fused, traits, index)
     boosted = apply_boosts(fused, traits.__getitem__, detected, lexicon, scope)
     guarded = time.perf_counter()
-    texts = _Texts(index, traits)
+    texts = Texts(index, traits)
     boosted = place_names_first(boosted, question.plain, traits, detected=bool(detected))
     lifted: Mapping[int, str] = {key: has for key, has in reading.lifted.items() if key in traits}
     if scope is not GIVEN:
@@ -192,41 +190,6 @@ def _sections(detected: Sequence[Detected], lexicon: Lexicon) -> frozenset[str]:
     """The sections that a query asks for."""
     asked = (lexicon.intents[one.intent] for one in detected if one.rule == INTENT_RULE)
     return frozenset(section for intent in asked for section in intent.sections)
-
-
-class _Texts:
-    """What candidates and their documents are called, and what they say; each is read once."""
-
-    def __init__(self, index: Snapshot, labels: Mapping[int, ChunkLabels]) -> None:
-        self._index = index
-        self._labels = labels
-        self._read: dict[int, str] = {}
-
-    def __call__(self, keys: Sequence[int]) -> Mapping[int, str]:
-        """The texts of these candidates."""
-        new = [key for key in keys if key not in self._read]
-        for key, chunk in self._index.chunks(new).items() if new else ():
-            self._read[key] = Lines(chunk.title, self._labels[key].names, chunk.text)
-        return {key: self._read[key] for key in keys if key in self._read}
-
-    def having(self, named: Sequence[Named], keys: Sequence[int]) -> set[int]:
-        """Those of the candidates that have one of these, in whatever spelling.
-
-        The index knows which have a word; texts are read only where more can stand for a name.
-        """
-        index: object = self._index.words
-        names = [one for one in named if isinstance(one, Name) and one.kind in BY_WORDS]
-        found: set[int] = set()
-        if names and isinstance(index, KnowsTerms):
-            forms = [*dict.fromkeys(form for one in names for form in one.forms)]
-            lines = index.present(forms, np.array(keys, dtype=np.int64))
-            found = {keys[at] for at in np.flatnonzero(lines.any(axis=0)).tolist()}
-            if len(names) == len(named) and not any(one.phrases or one.written for one in names):
-                wanted = frozenset(forms)
-                called = (key for key in keys if vocabulary(self._labels[key].names).among(wanted))
-                return found.union(called)
-        read = self([key for key in keys if key not in found])
-        return found | {key for key, text in read.items() if any(one.is_in(text) for one in named)}
 
 
 def _scope(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.document import Chunk
+from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
 from assay.model.testset import QueryType
 from assay.search.beside import FIRST_TEN, RULE, keep_words_together
@@ -15,6 +15,8 @@ from assay.search.boost import Boosted, apply_boosts, default_lexicon
 from assay.search.boost.apply import Traits
 from assay.search.fusion import fuse
 from assay.search.request import SearchOptions
+from assay.search.snapshot import Snapshot
+from assay.search.texts import Texts
 from tests.unit.search.corpus import filled
 
 NOTE = "Erythema was seen in twelve persons, and a nodule in two of them."
@@ -34,9 +36,16 @@ def ranked(
     fused = fuse(lists, options, QueryType.PARAPHRASE)
     none: dict[int, Traits] = {}
     pool = apply_boosts(fused, none.__getitem__, (), default_lexicon())
-    return keep_words_together(
-        pool, query, lists["bm25"], lambda keys: {key: texts[key] for key in keys}
+    chunks = {key: Chunk(f"c{key}", f"d{key}", text) for key, text in texts.items()}
+    labels = dict.fromkeys(texts, ChunkLabels("", "", False, " "))
+    index = Snapshot(
+        "g1",
+        components={},
+        chunks=lambda keys: {key: chunks[key] for key in keys},
+        labels=lambda keys: labels,
+        find=lambda name: (),
     )
+    return keep_words_together(pool, query, lists["bm25"], Texts(index, labels))
 
 
 TEXTS = {**dict.fromkeys(range(30), NOTE), 30: RARE}
