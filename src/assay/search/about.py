@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import islice
 
 from assay.analysis.asked import Kind, Name, is_compound, names_asked
 from assay.analysis.conditions import conditions_in, stems
@@ -25,7 +27,7 @@ from assay.evidence.terms import Term, is_class_of_drugs, is_sort, units
 from assay.evidence.together import is_in_passing
 from assay.model.document import ChunkLabels
 from assay.model.names import words
-from assay.search.boost import Boosted, Reordered
+from assay.search.boost import Boosted, Reordered, keys_of
 from assay.search.exact import is_lifted
 from assay.search.response import Boost
 from assay.search.subject import is_of_product
@@ -94,17 +96,16 @@ def _called_below(
     Models that do not know a name outvote the words: who looks for filgrastim wants Neupogen.
     """
     drugs = next((group for group in groups if any(map(_is_of_drugs, group))), ())
-    called: dict[str, bool] = {}
-
-    def is_called(one: Boosted) -> bool:
-        names = labels[one.fused.key].names
-        if names not in called:
-            called[names] = any(each.is_in(names) for each in drugs)
-        return called[names]
-
-    if not drugs or any(map(is_called, pool[:LOOKED_AT])):
+    if not drugs:
         return []
-    return [one for one in pool[LOOKED_AT:] if is_called(one)][:NEAR_THE_TOP]
+
+    @cache
+    def is_called(names: str) -> bool:
+        return any(each.is_in(names) for each in drugs)
+
+    called = (at for at, key in enumerate(keys_of(pool)) if is_called(labels[key].names))
+    first = [*islice(called, NEAR_THE_TOP)]
+    return [pool[at] for at in first] if first and first[0] >= LOOKED_AT else []
 
 
 def _groups(query: str) -> list[list[Named]]:

@@ -109,6 +109,12 @@ class Order(Lazy[Boosted]):
     def __len__(self) -> int:
         return len(self._places)
 
+    @property
+    def keys(self) -> list[int]:
+        """The chunk of each candidate, without the rest of it."""
+        keys = self._candidates.keys
+        return [keys[place] for place in self._places]
+
     def _made(self, place: int) -> Boosted:
         place = self._places[place]
         boosts = _account(self._lifts.get(place, _NO_LIFT))
@@ -125,8 +131,20 @@ class Reordered(Lazy[Boosted]):
     def __len__(self) -> int:
         return len(self._pool)
 
+    @property
+    def keys(self) -> list[int]:
+        """The chunk of each candidate, without the rest of it."""
+        return [*(one.fused.key for one in self._first), *keys_of(self._pool)[len(self._first) :]]
+
     def _made(self, place: int) -> Boosted:
         return self._first[place] if place < len(self._first) else self._pool[place]
+
+
+def keys_of(pool: Sequence[Boosted]) -> list[int]:
+    """The chunk of each candidate of a pool, most of which nobody looks at."""
+    if isinstance(pool, Order | Reordered):
+        return pool.keys
+    return [one.fused.key for one in pool]
 
 
 def apply_boosts(
