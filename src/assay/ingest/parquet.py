@@ -84,9 +84,9 @@ def _write(path: Path) -> None:
 
 
 def _written(value: Any) -> Any:
-    """A value that JSON cannot hold: a date within a list of fields, or bytes."""
+    """A value that JSON cannot hold: a date within a list of fields; bytes are left out."""
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return None
     plain = as_json(value)
     return str(value) if plain is value else plain
 
