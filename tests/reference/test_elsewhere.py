@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 import random
 import shutil
+import warnings
 from collections.abc import Callable
 
 import ir_measures
