@@ -66,10 +66,8 @@ _COUNTED = re.compile(r"([a-z]{7,})\d{1,4}")  # Neutropenia21/503, where a blank
 _WITH_GREEK = re.compile(rf"([a-z]{{2,4}})({'|'.join(SHORT_GREEK)})")  # TNFalpha
 _GREEK_ENDS = tuple(SHORT_GREEK)
 _BLANK = "[ \u00a0\u2009\u202f]"
-_NAMES = "|".join(
-    f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in GREEK.values() if len(name) > 3
-)
-_GREEK_NAME = re.compile(rf"{_BLANK}(?:{_NAMES})")
+_GREEK_WORDS = frozenset(name for name in GREEK.values() if len(name) > 3)
+_NAMES = "|".join(f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in sorted(_GREEK_WORDS))
 _MEASURE = re.compile(rf"(\d[\d,.]*){_BLANK}((?:[µμ]|[^\W\d_])[^\W\d_]{{0,3}}2?|\d{{3}})(?![^\W_])")
 _NUMBERED = re.compile(
     rf"{_BLANK}(\d[^\W_]{{0,3}}|[^\W\d_]\d|(?P<change>(?i:{_CHANGE}))|{_NAMES})(?![^\W_]|[.,]\d)"
@@ -174,7 +172,7 @@ class Lines(str):
 class Vocabulary:
     """The terms and forms of a text, without order or number; pairs are looked for when needed."""
 
-    __slots__ = ("_beginnings", "_has_greek", "_pairs", "_single", "_text")
+    __slots__ = ("_beginnings", "_pairs", "_single", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -186,7 +184,6 @@ class Vocabulary:
             cuts = [*map(_known.__getitem__, {*raw.findall(text)})]
             self._single = frozenset(chain(*map(_TERMS, cuts), *map(_FORMS, cuts)))
         self._pairs: frozenset[str] | None = None
-        self._has_greek: bool | None = None
         self._beginnings: Mapping[str, Sequence[str]] | None = None
 
     @property
@@ -225,9 +222,7 @@ class Vocabulary:
             return True
         if not any(map(_PAIRED_WITH_GREEK.fullmatch, wanted)):
             return False
-        if self._has_greek is None:
-            self._has_greek = _GREEK_NAME.search(self._text) is not None
-        return self._has_greek
+        return not self._single.isdisjoint(_GREEK_WORDS)  # which are their own stems
 
 
 @lru_cache(maxsize=4_096)

@@ -290,8 +290,10 @@ def is_name_alone(query: str) -> bool:
 
 def are_beside(words: Sequence[str], text: str) -> bool:
     """Whether a text has all of these stems in a row, in any order; stop words do not count."""
-    return vocabulary(text).among(frozenset(words)) == frozenset(words) and _are_near(
-        [frozenset({word}) for word in words], stems_of(text), 0
+    wanted = frozenset(words)
+    return (
+        _are_near([frozenset({word}) for word in words], stems_of(text), 0)
+        and vocabulary(text).among(wanted) == wanted  # the 5 of 3.5 is none
     )
 
 
