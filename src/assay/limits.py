@@ -164,7 +164,9 @@ MAX_CHUNKS_OF_WORD = _limit(
 MAX_CACHED_FREQUENCIES = _limit(
     "MAX_CACHED_FREQUENCIES", 16_384, "words whose number of chunks one index remembers"
 )
-MAX_CACHED_WORDS = _limit("MAX_CACHED_WORDS", 512, "words whose chunks one index remembers")
+MAX_CACHED_NAMES = _limit(
+    "MAX_CACHED_NAMES", 16_384, "names whose synonyms one list of synonyms remembers"
+)
 MAX_NAMES_CHARS = _limit("MAX_NAMES_CHARS", 4_000, "characters of a document's names in the index")
 MAX_CACHED_TEST_SETS = _limit(
     "MAX_CACHED_TEST_SETS", 8, "test sets of runs that one workspace remembers"

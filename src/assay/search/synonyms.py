@@ -57,7 +57,7 @@ class Synonyms:
         self._exact = exact or {}
         self._rules = rules
         self._capitals = capitals
-        self._others: Cache[str, tuple[str, ...]] = Cache(limits.MAX_CACHED_WORDS)
+        self._others: Cache[str, tuple[str, ...]] = Cache(limits.MAX_CACHED_NAMES)
         lengths: dict[str, set[int]] = {}
         for key in rules:
             lengths.setdefault(key[0], set()).add(len(key))
