@@ -73,6 +73,11 @@ MAX_COMMENT_CHARS = _limit("MAX_COMMENT_CHARS", 2_000, "an annotator's comment o
 
 # What one call may ask for
 MAX_QUERY_CHARS = _limit("MAX_QUERY_CHARS", 8_192, "characters of a query")
+MAX_ASKED_CHARS = _limit(
+    "MAX_ASKED_CHARS",
+    1_024,
+    "characters of a query, from its beginning, that are read for names, kinds and intents",
+)
 MAX_RRF_K = _limit("MAX_RRF_K", 10_000, "the constant k of reciprocal rank fusion")
 MAX_WEIGHT = _limit("MAX_WEIGHT", 1_000_000, "the weight of one component in fusion")
 MAX_BOOST = _limit("MAX_BOOST", 100, "the factor by which an intent lifts a section")

@@ -19,6 +19,7 @@ from assay.analysis.drugs import (
     has_stem_of_others,
     is_drug,
     is_measured,
+    longest_name,
     other_names,
     words_of_name,
 )
@@ -150,7 +151,7 @@ def _names(question: str, known: frozenset[str]) -> Iterator[Name]:
         plain = folded(word)
         is_code = not is_code_system(word) and (word in trials or _COMPOUND.fullmatch(word))
         acid = f"{word} {words[at + 1][0]}" if at + 1 < len(words) else ""
-        length = words_of_name([one[0] for one in words[at:]])
+        length = words_of_name([one[0] for one in words[at : at + longest_name()]])
         if length > 1 and not acid.casefold().endswith("ic acid"):
             after = at + length
             whole = rest[match.start() : words[after - 1].end()]

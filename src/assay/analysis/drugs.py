@@ -127,6 +127,12 @@ def _names_of(plain: str) -> tuple[str, ...]:
 
 
 @cache
+def longest_name() -> int:
+    """The number of words of the longest name."""
+    return max(lengths[0] for lengths in _lengths().values())
+
+
+@cache
 def _lengths() -> Mapping[str, tuple[int, ...]]:
     """The first words of names that have several, with the numbers of their words."""
     found: dict[str, set[int]] = {}

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay import limits
 from assay.analysis.asked import Kind, Name, is_given, people_in
 from assay.analysis.conditions import is_named_in, names_in, stems
 from assay.analysis.drug_classes import classes_in
@@ -167,7 +168,7 @@ class ExtractiveAnswerer:
         """The best sentences with their sources, or a refusal."""
         if not passages:
             return _refused("nothing was found")
-        question = in_words_of(passages, question)
+        question = in_words_of(passages, question[: limits.MAX_ASKED_CHARS])
         evidence = gather(question, passages[:MOST_PASSAGES])
         if evidence.reason:
             return _refused(evidence.reason)

@@ -14,6 +14,7 @@ of the subjects" no half-life.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from assay.analysis.words import analyse
@@ -313,6 +314,7 @@ AMOUNT = re.compile(_AMOUNT, re.IGNORECASE)
 RADIATION = re.compile(_RADIATION, re.IGNORECASE)
 
 
+@lru_cache(maxsize=256)
 def attributes_asked(question: str) -> tuple[Attribute, ...]:
     """The facts of this kind that a question asks for."""
     found = [one for one in ATTRIBUTES if one.asks.search(question)]

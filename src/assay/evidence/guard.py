@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assay import limits
 from assay.analysis.query import read
 from assay.evidence.gather import gather
 from assay.evidence.numbers import check_numbers
@@ -30,7 +31,8 @@ def guarded(
 ) -> Guarded:
     """Ask the answerer about passages on the subject; ``nothing`` says why there is none to ask."""
     question = read(question).plain
-    evidence = gather(in_words_of(passages, question), passages)
+    asked = question[: limits.MAX_ASKED_CHARS]
+    evidence = gather(in_words_of(passages, asked), passages)
     reason = nothing or (evidence.reason if passages else "")
     if reason:
         return Guarded(Answer("", grounded=False, refusal_reason=reason), None)

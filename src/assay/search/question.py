@@ -30,8 +30,8 @@ class Question:
     """A query that may be asked. ``synonyms`` are what was added.
 
     Of these, models are ``told`` some, and some are ``faint``: they find, and hardly count.
-    ``plain`` is the query without its syntax, ``text`` the same in lower case. ``others`` tells
-    what else means the same as a name.
+    ``plain`` is what is read of the query, without its syntax; ``text`` all of it in lower case.
+    ``others`` tells what else means the same as a name.
     """
 
     written: str
@@ -92,8 +92,8 @@ def ask(query: str, synonyms: Synonyms | None = None) -> Question:
     written = " ".join(_normalized(query).split())
     if not written:
         raise InputError("query: is empty", hint='for example: assay search "adverse events"')
-    plain = read(written).plain
-    text = plain.lower()
+    whole = read(written).plain
+    plain, text = whole[: limits.MAX_ASKED_CHARS], whole.lower()
     if synonyms is None:
         return Question(written, plain, text)
     told = synonyms.expansions(plain)

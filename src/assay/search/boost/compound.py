@@ -12,7 +12,8 @@ none that asks for something itself or for a part of the section ("dosage range"
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 
 from assay.analysis.asked import names_people
 from assay.analysis.names import is_name
@@ -56,6 +57,12 @@ class Joints:
         self._asks = asks
         self._hyphens = hyphens(query)
 
+    @cached_property
+    def _typed(self) -> Sequence[re.Match[str]]:
+        """The words as they are typed; none where others are compared."""
+        typed = [*_WORD.finditer(self._query)]
+        return typed if len(typed) == len(words(self._query)) else ()
+
     def is_part(self, first: int, last: int) -> bool:
         """Whether what stands from one word to another is only a part of a longer word."""
         if first - 1 in self._hyphens or last in self._hyphens:
@@ -63,8 +70,8 @@ class Joints:
         return first == last and self._begins_compound(first)
 
     def _begins_compound(self, at: int) -> bool:
-        typed = [*_WORD.finditer(self._query)]
-        if at + 1 >= len(typed) or len(typed) != len(words(self._query)):
+        typed = self._typed
+        if at + 1 >= len(typed):
             return False
         first, following = typed[at], typed[at + 1]
         if self._query[first.end() : following.start()] != " " or _is_plural(first[0]):
