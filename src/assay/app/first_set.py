@@ -151,7 +151,8 @@ def logged_questions(
     if not found:
         raise InputError(
             "nobody has searched here yet, as far as the log knows",
-            hint="is the setting query_log set to text? A file of questions works as well",
+            hint="a service (assay serve) logs searches where query_log is text; "
+            "a file of questions works as well",
         )
     return tuple(found)
 
