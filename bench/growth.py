@@ -138,7 +138,8 @@ def build(folder: Path, size: int) -> dict[str, Any]:
             note.write_text(json.dumps(spent))
     workspace.close()
     files = [file for file in folder.rglob("*") if file.is_file()]
-    index = sum(file.stat().st_size for file in files if "index" in file.parts)
+    inside = workspace.layout.index
+    index = sum(file.stat().st_size for file in files if inside in file.parents)
     return {
         **spent,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,

@@ -21,6 +21,7 @@ from assay.store.corpus import SEAL, document_seal
 from assay.store.database import open_database, shown
 from assay.store.run_rows import run_info
 from assay.store.schema import (
+    PRESENT,
     SEALED,
     chunks,
     documents,
@@ -60,7 +61,7 @@ def _structure(connection: Connection, name: str) -> Iterator[str]:
 def _documents(connection: Connection) -> Iterator[str]:
     for page in connection.execute(select(documents).order_by(documents.c.doc_id)).partitions(PAGE):
         names = [row.doc_id for row in page]
-        present = select(chunks).where(chunks.c.doc_id.in_(names), chunks.c.removed.is_(None))
+        present = select(chunks).where(chunks.c.doc_id.in_(names), PRESENT)
         rows = connection.execute(present.order_by(chunks.c.doc_id, chunks.c.key))
         parts = {name: list(of) for name, of in groupby(rows, key=lambda row: str(row.doc_id))}
         for row in page:

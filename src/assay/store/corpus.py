@@ -44,7 +44,7 @@ from assay.model.names import names_of
 from assay.store.database import BUSY_SECONDS, open_database, shown, writing
 from assay.store.database_errors import translated_error
 from assay.store.inventory import ChunkInventory, refuse_foreign
-from assay.store.schema import changes, chunks, documents
+from assay.store.schema import PRESENT, changes, chunks, documents
 from assay.store.seals import UNREADABLE, damaged, seal
 from assay.store.upsert import insert_or_replace
 
@@ -222,7 +222,7 @@ class CorpusStore:
             rows = connection.execute(
                 select(chunks)
                 .where((chunks.c.doc_id == name) | (chunks.c.chunk_id == name))
-                .where(chunks.c.removed.is_(None))
+                .where(PRESENT)
                 .order_by(chunks.c.key)
             )
             return [KeyedChunk(row.key, _chunk(row)) for row in rows]
@@ -248,9 +248,7 @@ class CorpusStore:
             if row is None:
                 return None
             parts = connection.execute(
-                select(chunks)
-                .where(chunks.c.doc_id == doc_id, chunks.c.removed.is_(None))
-                .order_by(chunks.c.key)
+                select(chunks).where(chunks.c.doc_id == doc_id, PRESENT).order_by(chunks.c.key)
             )
             stored = tuple(_chunk(part) for part in parts)
         columns = dict(row._mapping)
@@ -263,8 +261,7 @@ class CorpusStore:
 
     def has_id(self, name: str) -> bool:
         """Whether a document or chunk with this id is stored."""
-        present = chunks.c.removed.is_(None)
-        chunk = select(chunks.c.key).where(chunks.c.chunk_id == name, present)
+        chunk = select(chunks.c.key).where(chunks.c.chunk_id == name, PRESENT)
         document = select(documents.c.doc_id).where(documents.c.doc_id == name)
         with self._engine.connect() as connection:
             return any(connection.execute(one.limit(1)).first() for one in (chunk, document))
@@ -279,15 +276,14 @@ class CorpusStore:
 
     def counts(self) -> dict[str, int]:
         """The number of documents, chunks, and archived chunks."""
-        present = chunks.c.removed.is_(None)
         with self._engine.connect() as connection:
             return {
                 "documents": connection.execute(
                     select(func.count()).select_from(documents)
                 ).scalar_one(),
-                "chunks": connection.execute(select(func.count()).where(present)).scalar_one(),
+                "chunks": connection.execute(select(func.count()).where(PRESENT)).scalar_one(),
                 "archived_chunks": connection.execute(
-                    select(func.count()).where(~present)
+                    select(func.count()).where(~PRESENT)
                 ).scalar_one(),
             }
 
@@ -365,7 +361,7 @@ def _last(connection: Connection) -> int:
 
 def _added(seq: int, until: int) -> tuple[ColumnElement[bool], ...]:
     """Chunks added after ``seq``, up to ``until``, that still existed then."""
-    alive = chunks.c.removed.is_(None) | (chunks.c.removed > until)
+    alive = PRESENT | (chunks.c.removed > until)
     return chunks.c.added > seq, chunks.c.added <= until, alive
 
 
@@ -397,7 +393,7 @@ def _archive(connection: Connection, replaced: dict[str, int]) -> int:
     for doc_id, seq in replaced.items():
         gone = connection.execute(
             update(chunks)
-            .where(chunks.c.doc_id == doc_id, chunks.c.removed.is_(None))
+            .where(chunks.c.doc_id == doc_id, PRESENT)
             .values(removed=seq, text="", table_html="")
         )
         count += gone.rowcount

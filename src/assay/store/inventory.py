@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, Row, Select, func, or_, select
 from assay.errors import DuplicateError
 from assay.model.document import ChunkPlace, DocumentRow, IngestionMode, Label
 from assay.store.database import paged
-from assay.store.schema import chunks, documents
+from assay.store.schema import PRESENT, chunks, documents
 
 PAGE = 500
 LABEL_TEXT = 300  # characters of a text that its label has
@@ -86,19 +86,19 @@ class ChunkInventory:
             for row in self._rows(wanted.where(chunks.c.chunk_id.in_(part))):
                 found[row.chunk_id] = _label(row)
             others = [name for name in part if name not in found]
-            current = wanted.where(chunks.c.doc_id.in_(others), chunks.c.removed.is_(None))
+            current = wanted.where(chunks.c.doc_id.in_(others), PRESENT)
             for row in self._rows(current) if others else ():
                 found.setdefault(row.doc_id, _label(row))
         return found
 
     def chunker_versions(self) -> tuple[str, ...]:
         """Every chunker that made a current chunk."""
-        wanted = select(chunks.c.chunker_version).where(chunks.c.removed.is_(None)).distinct()
+        wanted = select(chunks.c.chunker_version).where(PRESENT).distinct()
         return tuple(sorted(row.chunker_version for row in self._rows(wanted)))
 
     def sections(self) -> tuple[str, ...]:
         """Every section that a current chunk belongs to."""
-        wanted = select(chunks.c.section_label).where(chunks.c.removed.is_(None)).distinct()
+        wanted = select(chunks.c.section_label).where(PRESENT).distinct()
         return tuple(sorted(row.section_label for row in self._rows(wanted) if row.section_label))
 
     def count(self, text: str) -> int:
@@ -117,7 +117,7 @@ class ChunkInventory:
             for part in _pages([row.doc_id for row in page])
             for row in self._rows(
                 select(chunks.c.doc_id, func.count().label("size"))
-                .where(chunks.c.doc_id.in_(part), chunks.c.removed.is_(None))
+                .where(chunks.c.doc_id.in_(part), PRESENT)
                 .group_by(chunks.c.doc_id)
             )
         }
@@ -147,7 +147,7 @@ def _label(row: Row[Any]) -> Label:
 
 
 def _named(ids: Sequence[str]) -> Any:
-    return chunks.c.removed.is_(None) & or_(chunks.c.chunk_id.in_(ids), chunks.c.doc_id.in_(ids))
+    return PRESENT & or_(chunks.c.chunk_id.in_(ids), chunks.c.doc_id.in_(ids))
 
 
 def _pages(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -165,7 +165,7 @@ def refuse_foreign(connection: Connection, rows: Sequence[Mapping[str, Any]]) ->
     for part in _pages(list(owners)):
         found = connection.execute(
             select(chunks.c.chunk_id, chunks.c.doc_id)
-            .where(chunks.c.chunk_id.in_(part), chunks.c.removed.is_(None))
+            .where(chunks.c.chunk_id.in_(part), PRESENT)
             .order_by(chunks.c.chunk_id)
             .limit(1)
         ).first()

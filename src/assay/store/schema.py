@@ -35,6 +35,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    func,
     null,
 )
 from sqlalchemy.types import TypeEngine
@@ -111,6 +112,13 @@ chunks = Table(
     sqlite_autoincrement=True,
     sqlite_strict=True,
 )
+
+PRESENT = func.coalesce(chunks.c.removed, 0) == 0
+"""That a chunk was not removed.
+
+Not ``removed IS NULL``, for which SQLite takes the index of removed chunks: it expects few without
+a number there, and reads every chunk to find one by its id.
+"""
 
 api_keys = Table(
     "api_keys",

@@ -7,8 +7,10 @@ import sys
 import weakref
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from assay.errors import CorruptError, DuplicateError, StorageError
 from assay.model.document import Chunk, Document, IngestionMode, Section, SpeakerRole
@@ -239,3 +241,38 @@ def test_documents_are_listed_by_id_with_their_present_chunks(store: CorpusStore
     store.delete(["d1", "d2"])
     assert places.documents(limit=5) == ()
     assert places.sections() == ()
+
+
+def test_nothing_reads_every_chunk_to_find_some(store: CorpusStore) -> None:
+    """A corpus of millions is stored, looked up and deleted by indexes alone."""
+    store.put([document("a", "One text."), document("b", "Two texts.")])
+    asked: list[tuple[str, Any]] = []
+
+    def note(_: Any, __: Any, statement: str, given: Any, *___: Any) -> None:
+        asked.append((statement, given[0] if isinstance(given, list) else given))
+
+    event.listen(store._engine, "before_cursor_execute", note)
+    store.put([document("c", "A third."), document("a", "Another text.")])
+    store.document("a")
+    store.find("b")
+    store.has_id("c:chunk_1")
+    store.inventory.labels(["a", "b:chunk_1"])
+    store.inventory.documents(limit=10)
+    store.delete(["b"])
+    event.remove(store._engine, "before_cursor_execute", note)
+    with store._engine.connect() as connection:
+        plans = {
+            statement: [
+                step[3]
+                for step in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given)
+            ]
+            for statement, given in asked
+            if "chunks" in statement and statement.startswith(("SELECT", "UPDATE"))
+        }
+    assert len(plans) >= 6
+    slow = {
+        statement: plan
+        for statement, plan in plans.items()
+        if any("chunks_by_removed" in step or step == "SCAN chunks" for step in plan)
+    }
+    assert not slow
