@@ -43,8 +43,9 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ),
     "assay_have_terms": (
         ctypes.c_int32,
-        [_PLACE, _WHOLE, _PLACE, _WHOLE, _PLACE, _WHOLE, _PLACE, _WHOLE, _PLACE],
+        [_PLACE, _WHOLE, _PLACE, _WHOLE, _WHOLE, _PLACE, _WHOLE, _PLACE],
     ),
+    "assay_phrase": (_WHOLE, [_PLACE, _PLACE, _WHOLE, _PLACE, _WHOLE, _PLACE]),
     "assay_best_by_terms": (
         _WHOLE,
         [_PLACE, _WHOLE, *[_PLACE] * 3, _WHOLE, _PLACE, _WHOLE, *[_PLACE] * 4, _WHOLE],

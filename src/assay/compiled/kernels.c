@@ -597,30 +597,151 @@ static int add_terms(const Postings *block, const int32_t *fields, const int32_t
     return 0;
 }
 
-/* Which rows have which terms: a byte for each term and row, the rows of a term together. A term's
-   rows ascend. Terms below zero are not there. 1 where anything is outside. */
-int32_t assay_have_terms(const int64_t *starts, int64_t columns, const uint16_t *posted,
-                         int64_t postings, const int32_t *terms, int64_t many,
-                         const uint16_t *rows, int64_t count, uint8_t *having) {
-    for (int64_t at = 0; at < many; at++, having += count) {
-        memset(having, 0, (size_t)count);
-        if (terms[at] < 0) continue;
-        if (terms[at] >= columns) return 1;
-        int64_t begin = starts[terms[at]], end = starts[terms[at] + 1];
-        if (begin < 0 || end < begin || end > postings) return 1;
+/* The postings of a block without their values, and the keys of its rows, ascending. */
+typedef struct {
+    const int64_t *keys;
+    int64_t size;
+    const int64_t *starts;
+    int64_t columns;
+    const uint16_t *posted;
+    int64_t postings;
+} Held;
+
+/* Whether the rows with these keys have terms: a line of ``count`` for each of ``many``. A term is
+   there where any of ``alike`` are: for each block they stand many after many, below zero where a
+   block has none. No row has an unknown key. 1 where anything is outside of a block. */
+int32_t assay_have_terms(const Held *blocks, int64_t size, const int32_t *terms, int64_t many,
+                         int64_t alike, const int64_t *keys, int64_t count, uint8_t *having) {
+    memset(having, 0, (size_t)(many * count));
+    for (int64_t at = 0; at < size; at++, terms += many * alike) {
+        const Held *block = blocks + at;
+        if (!block->size) continue;
+        int64_t first = block->keys[0], last = block->keys[block->size - 1];
         for (int64_t one = 0; one < count; one++) {
-            int64_t low = begin, high = end;
+            if (keys[one] < first || keys[one] > last) continue;
+            int64_t row = 0, above = block->size;
+            while (row < above) {
+                int64_t middle = row + (above - row) / 2;
+                if (block->keys[middle] < keys[one])
+                    row = middle + 1;
+                else
+                    above = middle;
+            }
+            if (row == block->size || block->keys[row] != keys[one]) continue;
+            for (int64_t each = 0; each < many * alike; each++) {
+                int32_t term = terms[each];
+                uint8_t *found = having + each % many * count + one;
+                if (term < 0 || *found) continue;
+                if (term >= block->columns) return 1;
+                int64_t low = block->starts[term], end = block->starts[term + 1], high = end;
+                if (low < 0 || end < low || end > block->postings) return 1;
+                while (low < high) {
+                    int64_t middle = low + (high - low) / 2;
+                    if (block->posted[middle] < row)
+                        low = middle + 1;
+                    else
+                        high = middle;
+                }
+                *found = low < end && block->posted[low] == row;
+            }
+        }
+    }
+    return 0;
+}
+
+/* The words of a block with the places at which they stand. A posting has a row and the number of a
+   pair, which says how often the word is there; so many places follow those of the postings before
+   it. Numbers and places are of two bytes or of four. */
+typedef struct {
+    const int64_t *starts;
+    int64_t columns;
+    const uint16_t *rows;
+    const void *codes;
+    int64_t wide_codes, postings;
+    const int32_t *times;
+    int64_t pairs;
+    const int64_t *place_starts;
+    const void *places;
+    int64_t wide_places, count;
+} Placed;
+
+/* One term of a phrase: the posting it has come to, and the places that belong to it. */
+typedef struct {
+    int64_t at, end, place, place_end, many;
+} Walk;
+
+static inline int64_t number_at(const void *numbers, int64_t wide, int64_t at) {
+    return wide ? ((const uint32_t *)numbers)[at] : ((const uint16_t *)numbers)[at];
+}
+
+/* How often the word of a posting is there; 0 where that is outside of the block. */
+static int64_t often(const Placed *block, const Walk *walk) {
+    if (walk->at == walk->end) return 0;
+    int64_t code = number_at(block->codes, block->wide_codes, walk->at);
+    int64_t times = code < block->pairs ? block->times[code] : 0;
+    return walk->place + times <= walk->place_end ? times : 0;
+}
+
+/* Whether the terms follow each other in the row that all of them have come to. */
+static int stand_together(const Placed *block, const Walk *walks, int64_t many) {
+    for (int64_t first = 0; first < walks->many; first++) {
+        int64_t place = number_at(block->places, block->wide_places, walks->place + first), next = 1;
+        for (; next < many; next++) {
+            const Walk *walk = walks + next;
+            int64_t low = walk->place, end = walk->place + walk->many, high = end;
             while (low < high) {
                 int64_t middle = low + (high - low) / 2;
-                if (posted[middle] < rows[one])
+                if (number_at(block->places, block->wide_places, middle) < place + next)
                     low = middle + 1;
                 else
                     high = middle;
             }
-            having[one] = low < end && posted[low] == rows[one];
+            if (low == end || number_at(block->places, block->wide_places, low) != place + next)
+                break;
         }
+        if (next == many) return 1;
     }
     return 0;
+}
+
+/* The first ``most`` rows in which these terms follow each other, ascending, and how many they are;
+   -1 where anything is outside of the block. There is room for a walk for each term. */
+int64_t assay_phrase(const Placed *block, const int32_t *terms, int64_t many, int64_t *room,
+                     int64_t most, uint16_t *found) {
+    Walk *walks = (Walk *)room;
+    int64_t count = 0;
+    for (int64_t each = 0; each < many; each++) {
+        if (terms[each] < 0 || terms[each] >= block->columns) return -1;
+        const int64_t *starts = block->starts + terms[each];
+        const int64_t *places = block->place_starts + terms[each];
+        if (starts[0] < 0 || starts[1] < starts[0] || starts[1] > block->postings) return -1;
+        if (places[0] < 0 || places[1] < places[0] || places[1] > block->count) return -1;
+        walks[each] = (Walk){starts[0], starts[1], places[0], places[1], 0};
+    }
+    for (uint32_t row = 0; count < most;) {
+        int64_t each = 0;
+        while (each < many) {
+            Walk *walk = walks + each;
+            walk->many = often(block, walk);
+            while (walk->at < walk->end && block->rows[walk->at] < row) {
+                if (!walk->many) return -1;
+                walk->at++;
+                walk->place += walk->many;
+                walk->many = often(block, walk);
+            }
+            if (walk->at == walk->end) return count;
+            if (!walk->many) return -1;
+            if (block->rows[walk->at] > row) {
+                row = block->rows[walk->at];
+                each = each ? 0 : 1;
+            } else {
+                each++;
+            }
+        }
+        if (stand_together(block, walks, many)) found[count++] = (uint16_t)row;
+        row++;
+    }
+    return count;
 }
 
 /* The rows with the k largest scores above zero, ascending, with all that tie with the last, and

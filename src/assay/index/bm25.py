@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay import limits
+from assay import compiled, limits
 from assay.analysis.identifiers import codes_of
 from assay.analysis.misspelt import nearest
 from assay.analysis.query import (
@@ -38,8 +38,9 @@ from assay.analysis.query import (
 )
 from assay.analysis.words import analyse
 from assay.cache import Cache
+from assay.errors import CorruptError
 from assay.index.columns import Columns
-from assay.index.postings import Floats, Ordinals, Postings
+from assay.index.postings import BLOCK_ROWS, REBUILD, Floats, Ordinals, Postings
 from assay.index.texts import texts_at
 from assay.index.words import Block, Dictionary, Wanted, open_words, write_words
 from assay.model.arrays import BoolArray, IntArray
@@ -50,6 +51,7 @@ NAME = "bm25"
 WORDS = 4  # how words are cut and stored; up to 3 another library kept them
 K1, B = 1.2, 0.75
 EVERYTHING = Filters()
+IN_TEXT = (BODY, FORMS)  # where a chunk has a term
 
 Allowed = Callable[[Filters], Sequence[BoolArray | None]]
 
@@ -136,7 +138,10 @@ class Bm25:
         places = self._dictionary.find(wanted)
         factors = self._factors(wanted, places, [*asked.weights.values()])
         allowed = self._allowed(filters or EVERYTHING)
-        masks = [_both(one.of(allowed), self._meeting(one, asked)) for one in self._parts]
+        masks = [
+            _both(one.of(allowed), meeting)
+            for one, meeting in zip(self._parts, self._meeting(asked), strict=True)
+        ]
         hits: list[Hit] = []
         for found in self._postings.best(wanted.fields, places, factors, masks, k):
             one = self._parts[found.block]
@@ -194,9 +199,9 @@ class Bm25:
         """Those of the chunks that have what the query says must be there."""
         asked = self._asked(query)
         found: set[int] = set()
-        for one in self._parts:
+        for one, meeting in zip(self._parts, self._meeting(asked), strict=True):
             mask = _alive(one, np.isin(one.keys, [*keys]))
-            if (meeting := self._meeting(one, asked)) is not None:
+            if meeting is not None:
                 mask &= meeting
             found.update(one.keys[mask].tolist())
         return found
@@ -248,26 +253,60 @@ class Bm25:
         return asked._replace(must=tuple(filter(self._somewhere, asked.must)))
 
     def _somewhere(self, group: Sequence[Clause]) -> bool:
-        return any(len(_rows_of(one, group)) for one in self._parts)
+        return any(map(len, self._rows_of(group, enough=1)))
 
     def _keys(self, groups: Sequence[Sequence[Clause]]) -> IntArray:
         """The keys of chunks that have one clause of each group, ascending."""
-        found = []
-        for one in self._parts:
-            rows = _rows_of(one, groups[0])
-            for group in groups[1:]:
-                rows = np.intersect1d(rows, _rows_of(one, group), assume_unique=True)
-            found.append(one.keys[rows])
-        return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
+        found = [np.zeros(0, dtype=np.int64)]
+        for one, (rows, *others) in zip(
+            self._parts, zip(*map(self._rows_of, groups), strict=True), strict=True
+        ):
+            for other in others:
+                rows = np.intersect1d(rows, other, assume_unique=True)
+            if len(rows):
+                found.append(one.keys[rows])
+        return np.sort(np.concatenate(found))
 
-    def _meeting(self, part: Part, asked: Asked) -> BoolArray | None:
-        """The rows with what must be there, and without what must not; None if all are."""
-        mask: BoolArray | None = None
+    def _meeting(self, asked: Asked) -> list[BoolArray | None]:
+        """The rows of each block with what must be there, and without what must not; None: all."""
+        masks: list[BoolArray | None] = [None] * len(self._parts)
         for group in asked.must:
-            mask = _both(mask, _any_of(part, group))
+            masks = [*map(_both, masks, self._any_of(group))]
         if asked.must_not:
-            mask = _both(mask, ~_any_of(part, asked.must_not))
-        return mask
+            masks = [
+                _both(mask, ~rows)
+                for mask, rows in zip(masks, self._any_of(asked.must_not), strict=True)
+            ]
+        return masks
+
+    def _any_of(self, group: Sequence[Clause]) -> Iterator[BoolArray]:
+        """Whether each row that is alive has one of the clauses, for each block."""
+        for one, rows in zip(self._parts, self._rows_of(group), strict=True):
+            mask = np.zeros(one.block.size, dtype=np.bool_)
+            mask[rows] = True
+            yield mask
+
+    def _rows_of(self, group: Sequence[Clause], enough: int = BLOCK_ROWS) -> Iterator[NDArray[Any]]:
+        """The rows alive of each block that have one of the clauses, or enough of them.
+
+        A clause is words that stand together, or a form of them.
+        """
+        places = [self._ordinals(clause) for clause in group]
+        for at, one in enumerate(self._parts):
+            most = enough if one.alive is None else one.block.size
+            found = [one.block.phrase(terms[at], most) for terms, _ in places]
+            found += [one.block.rows(form) for _, forms in places for form in forms[at]]
+            some = [rows for rows in found if len(rows)]
+            rows = np.unique(np.concatenate(some)) if len(some) > 1 else (*some, found[0])[0]
+            yield rows if one.alive is None else rows[one.alive[rows]]
+
+    def _ordinals(self, clause: Clause) -> tuple[list[list[int]], list[list[int]]]:
+        """The numbers of a clause's words in each block, and those of its forms."""
+        forms = clause.forms if clause.field == BODY else ()
+        every = [(clause.field, term) for term in clause.terms]
+        every += [(field, form) for form in forms for field in (FORMS, BODY)]
+        found, count = self._dictionary.find(Wanted(every)).tolist(), len(clause.terms)
+        return [one[:count] for one in found], [one[count:] for one in found]
 
     def frequency(self, word: str) -> int:
         """The number of chunks that have this word."""
@@ -287,17 +326,35 @@ class Bm25:
         """Which of the chunks with these keys have each term or form: a line for each."""
         places = self._places.get(wanted := tuple(terms))
         if places is None:
-            every = Wanted((field, term) for field in (BODY, FORMS) for term in wanted)
+            every = Wanted((field, term) for field in IN_TEXT for term in wanted)
             places = self._dictionary.find(every)
             self._places.put(wanted, places)
-        found = np.zeros((len(terms), len(keys)), dtype=np.bool_)
+        keys = np.ascontiguousarray(keys, dtype=np.int64)
+        found = np.empty((len(terms), len(keys)), dtype=np.bool_)
+        library = compiled.library()
+        if library is None:
+            self._find_present(places, keys, found)
+        elif library.assay_have_terms(
+            self._held.ctypes.data, len(self._parts), places.ctypes.data, len(terms), len(IN_TEXT),
+            keys.ctypes.data, len(keys), found.ctypes.data,
+        ):  # fmt: skip
+            raise CorruptError("the index has postings outside of its rows", hint=REBUILD)
+        return found
+
+    @cached_property
+    def _held(self) -> IntArray:
+        """The keys and postings of every block, as the compiled code sees them."""
+        rows = ((one.keys.ctypes.data, len(one.keys), *one.block.posted) for one in self._parts)
+        return np.array([*rows], dtype=np.int64)
+
+    def _find_present(self, places: Ordinals, keys: IntArray, found: BoolArray) -> None:
+        """The same without compiled code."""
+        found[:] = False
         for one, ordinals in zip(self._parts, places, strict=True):
             at = np.searchsorted(one.keys[:-1], keys)
             here = np.flatnonzero(one.keys[at] == keys)
-            if len(here):
-                having = one.block.having(ordinals, at[here].astype(np.uint16))
-                found[:, here] = having[: len(terms)] | having[len(terms) :]
-        return found
+            having = one.block.having(ordinals, at[here])
+            found[:, here] |= having.reshape(len(IN_TEXT), len(found), -1).any(axis=0)
 
 
 def frequency_of(word: str, counts: Callable[[Sequence[str]], Mapping[str, int]], size: int) -> int:
@@ -311,28 +368,6 @@ def frequency_of(word: str, counts: Callable[[Sequence[str]], Mapping[str, int]]
 def clauses_of(word: str) -> list[Clause]:
     """What a chunk must have to have a word: each of its terms, also as a name."""
     return [Clause((term,), (term,), term) for term in analyse(word).terms]
-
-
-def _any_of(part: Part, group: Sequence[Clause]) -> BoolArray:
-    """Whether each row that is alive has one of the clauses."""
-    mask = np.zeros(part.block.size, dtype=np.bool_)
-    mask[_rows_of(part, group)] = True
-    return mask
-
-
-def _rows_of(part: Part, group: Sequence[Clause]) -> NDArray[Any]:
-    """The rows alive that have one of the clauses: words that stand together, or a form of them."""
-    block = part.block
-    found = []
-    for clause in group:
-        terms = Wanted((clause.field, term) for term in clause.terms)
-        found.append(block.phrase(block.find(terms).tolist()))
-        if clause.field == BODY and clause.forms:
-            forms = Wanted((field, form) for form in clause.forms for field in (FORMS, BODY))
-            found += map(block.rows, block.find(forms).tolist())
-    some = [rows for rows in found if len(rows)]
-    rows = np.unique(np.concatenate(some)) if len(some) > 1 else (*some, found[0])[0]
-    return rows if part.alive is None else rows[part.alive[rows]]
 
 
 def _alive(part: Part, rows: BoolArray) -> BoolArray:

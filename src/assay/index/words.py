@@ -34,6 +34,7 @@ NARROW_CODES = 1 << 16  # up to so many pairs of count and length take two bytes
 MOST_BYTES = 2**32 - 1  # of the terms of a block
 _NUMBERS = {field: number for number, field in enumerate(FIELDS)}
 _MARKS = {field: bytes([number]) for field, number in _NUMBERS.items()}
+_WALK = 5  # numbers with which the compiled code follows a term
 _FLAGS = 1 << 24  # up to so many pairs of count and length are told apart by a table
 
 Term: TypeAlias = tuple[str, str]
@@ -274,32 +275,55 @@ class Block:
             return self._rows[:0]
         return self._rows[self._starts[ordinal] : self._starts[ordinal + 1]]
 
-    def having(self, ordinals: Ordinals, rows: NDArray[np.uint16]) -> BoolArray:
-        """Which of these rows have each term: a line for each term; none for -1."""
+    def having(self, ordinals: Ordinals, rows: IntArray) -> BoolArray:
+        """Which of these rows have each term, without compiled code: a line for each term."""
         found = np.zeros((len(ordinals), len(rows)), dtype=np.bool_)
-        library = compiled.library()
-        if library is None:
-            for line, ordinal in zip(found, ordinals.tolist(), strict=True):
-                if len(posted := self.rows(ordinal)):
-                    line[:] = posted.take(np.searchsorted(posted, rows), mode="clip") == rows
-            return found
-        if library.assay_have_terms(
-            *self._posted, *_addresses(ordinals), len(ordinals), *_addresses(rows), len(rows),
-            *_addresses(found),
-        ):  # fmt: skip
-            raise CorruptError(f"{self._folder} has postings outside of its rows", hint=REBUILD)
+        for line, ordinal in zip(found, ordinals.tolist(), strict=True):
+            if len(posted := self.rows(ordinal)):
+                line[:] = posted.take(np.searchsorted(posted, rows), mode="clip") == rows
         return found
 
-    @cached_property
-    def _posted(self) -> tuple[int, ...]:
+    @property
+    def posted(self) -> tuple[int, ...]:
         """The postings without their values, as the compiled code sees them."""
         starts, rows = _addresses(self._starts, self._rows)
         return starts, len(self._starts) - 1, rows, len(self._rows)
 
-    def phrase(self, ordinals: Sequence[int]) -> NDArray[Any]:
-        """The rows in which these terms follow each other."""
+    def phrase(self, ordinals: Sequence[int], most: int = BLOCK_ROWS) -> NDArray[Any]:
+        """The rows in which these terms follow each other, up to ``most`` of them."""
         if len(ordinals) == 1 or min(ordinals) < 0:
-            return self.rows(min(ordinals))
+            return self.rows(min(ordinals))[:most]
+        library = compiled.library()
+        if library is None:
+            return self.phrase_by_sorting(ordinals)[:most]
+        room = min(most, *(len(self.rows(ordinal)) for ordinal in ordinals))
+        found = np.empty(room, dtype=np.uint16)
+        walks = np.empty((len(ordinals), _WALK), dtype=np.int64)
+        terms = np.array(ordinals, dtype=np.int32)
+        count = library.assay_phrase(
+            *_addresses(self._placed, terms), len(terms), *_addresses(walks), room,
+            *_addresses(found),
+        )  # fmt: skip
+        if count < 0:
+            raise CorruptError(f"{self._folder} has words outside of its rows", hint=REBUILD)
+        return found[:count]
+
+    @cached_property
+    def _placed(self) -> IntArray:
+        """The postings with the places of words, as the compiled code sees them."""
+        codes, positions = self._codes, self._positions
+        starts, rows, numbers, times, place_starts, places = _addresses(
+            self._starts, self._rows, codes, self._times, self._position_starts, positions
+        )
+        fields = (
+            *(starts, len(self._starts) - 1, rows, numbers, codes.itemsize == 4, len(codes)),
+            *(times, len(self._times), place_starts, places, positions.itemsize == 4),
+            len(positions),
+        )
+        return np.array(fields, dtype=np.int64)
+
+    def phrase_by_sorting(self, ordinals: Sequence[int]) -> NDArray[Any]:
+        """The same as ``phrase`` of several terms that are here, without compiled code."""
         common = np.ones(self.size, dtype=bool)
         for ordinal in {*ordinals}:
             here = np.zeros(self.size, dtype=bool)

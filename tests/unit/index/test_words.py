@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from assay import compiled
 from assay.analysis.query import BODY, FIELDS, FORMS, IDS, TITLE
+from assay.analysis.words import analyse
 from assay.errors import CorruptError
 from assay.index import words
 from assay.index.bm25 import K1, B, Bm25
@@ -164,20 +165,22 @@ def test_blocks_change_no_answer(
     assert blocks.identified("d8", 3) == whole.identified("d8", 3)
 
 
-def test_which_rows_have_which_terms_is_told_alike_in_both_ways(
+def test_which_chunks_have_which_terms_is_told_alike_in_both_ways(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(5)
-    rows = [rng.choice(VOCABULARY, rng.integers(0, 6)).tolist() for _ in range(200)]
-    block = one_field(rows, tmp_path / "w")
-    ordinals = block.find(Wanted([(BODY, word) for word in (*VOCABULARY, "absent")]))
-    asked = rng.integers(0, 200, 60).astype(np.uint16)
-    here = block.having(ordinals, asked)
+    texts = [" ".join(rng.choice(VOCABULARY, rng.integers(0, 6))) for _ in range(200)]
+    monkeypatch.setattr(words, "BLOCK_ROWS", 64)
+    component = index(tmp_path, [chunk(3 * at, text) for at, text in enumerate(texts)])
+    asked = rng.integers(0, 610, 60)
+    terms = [term for word in (*VOCABULARY, "absent") for term in analyse(word).terms]
+    here = component.present(terms, asked)
     assert here.tolist() == [
-        [word in rows[row] for row in asked.tolist()] for word in (*VOCABULARY, "absent")
+        [key % 3 == 0 and key < 600 and word in texts[key // 3].split() for key in asked.tolist()]
+        for word in (*VOCABULARY, "absent")
     ]
     without_compiled(monkeypatch)
-    assert (block.having(ordinals, asked) == here).all()
+    assert (component.present(terms, asked) == here).all()
 
 
 def test_terms_and_forms_are_present_in_titles_and_texts(tmp_path: Path) -> None:
