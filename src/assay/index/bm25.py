@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -258,12 +258,11 @@ class Bm25:
     def _keys(self, groups: Sequence[Sequence[Clause]]) -> IntArray:
         """The keys of chunks that have one clause of each group, ascending."""
         found = [np.zeros(0, dtype=np.int64)]
-        for one, (rows, *others) in zip(
+        both = partial(np.intersect1d, assume_unique=True)
+        for one, each in zip(
             self._parts, zip(*map(self._rows_of, groups), strict=True), strict=True
         ):
-            for other in others:
-                rows = np.intersect1d(rows, other, assume_unique=True)
-            if len(rows):
+            if len(rows := reduce(both, each)):
                 found.append(one.keys[rows])
         return np.sort(np.concatenate(found))
 

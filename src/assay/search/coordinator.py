@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from assay.model.query import Component, Filters, Hit, PartialAnswerError, SearchesMany
 from assay.search.checked import check_hits
-from assay.search.deadline import CallResult, Failure, Lane, Stop, call_all
+from assay.search.deadline import CallResult, Failure, Lane, Stop, begin_all
 from assay.search.snapshot import Snapshot
 
 log = logging.getLogger("assay.search")
@@ -55,17 +55,21 @@ class Answers:
         return tuple(f"{name}_{failure}" for name, failure in self.failures.items())
 
 
-def gather(
+def begin(
     requests: Mapping[str, ComponentRequest],
     snapshot: Snapshot,
     lanes: Mapping[str, Lane],
     timeout_ms: float | None = None,
-) -> Answers:
-    """Ask every component of ``requests`` at once; each gets what it usually does, or so long."""
+) -> Callable[[], Answers]:
+    """Ask every component of ``requests`` at once; each gets what it usually does, or so long.
+
+    They search while the caller does something else. What is returned waits for them.
+    """
     works = _works(requests, snapshot)
     seconds = _seconds(works, snapshot, timeout_ms)
     calls = {name: (lanes[name], work, seconds[name]) for name, work in works.items()}
-    return _answers(requests, call_all(calls), snapshot.absent)
+    ended = begin_all(calls)
+    return lambda: _answers(requests, ended(), snapshot.absent)
 
 
 async def agather(

@@ -172,31 +172,35 @@ class Lane:
                 job.run()
 
 
-def call_all(
+def begin_all(
     calls: Mapping[str, tuple[Lane, Callable[[Stop], T], float]],
-) -> dict[str, CallResult[T]]:
-    """The results of calls in several lanes at once, for a caller that is a thread.
+) -> Callable[[], dict[str, CallResult[T]]]:
+    """Start calls in several lanes at once, for a caller that is a thread; waits when it is called.
 
     Each has seconds of its own; one that ends while others are waited for is not late.
     """
     started = time.monotonic()
     settled: SimpleQueue[Call[T]] = SimpleQueue()
     begun = {name: lane.begin(work, settled.put) for name, (lane, work, _) in calls.items()}
-    left = {job: calls[name][2] for name, job in begun.items() if isinstance(job, Call)}
-    jobs = [*left]
-    try:
-        while left:
-            wait = started + max(left.values()) - time.monotonic()
-            del left[settled.get(timeout=max(0.0, wait))]
-    except Empty:
-        pass
-    finally:
-        for job in jobs:
-            job.abandoned = True
-    return {
-        name: calls[name][0].end(job, calls[name][2]) if isinstance(job, Call) else job
-        for name, job in begun.items()
-    }
+
+    def ended() -> dict[str, CallResult[T]]:
+        left = {job: calls[name][2] for name, job in begun.items() if isinstance(job, Call)}
+        jobs = [*left]
+        try:
+            while left:
+                wait = started + max(left.values()) - time.monotonic()
+                del left[settled.get(timeout=max(0.0, wait))]
+        except Empty:
+            pass
+        finally:
+            for job in jobs:
+                job.abandoned = True
+        return {
+            name: calls[name][0].end(job, calls[name][2]) if isinstance(job, Call) else job
+            for name, job in begun.items()
+        }
+
+    return ended
 
 
 class Call(Generic[T]):

@@ -21,8 +21,11 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from assay import limits
+from assay.analysis.asked import names_asked
 from assay.cache import Cache
 from assay.errors import AssayError, CorruptError, SearchUnavailableError
+from assay.evidence.kinds import kinds_asked
+from assay.evidence.terms import content_stems, units
 from assay.model.document import Chunk
 from assay.model.query import Filters, Hit
 from assay.model.testset import QueryType
@@ -39,7 +42,7 @@ from assay.search.coordinator import (
     Answers,
     ComponentRequest,
     agather,
-    gather,
+    begin,
     gather_many,
     takes_many,
 )
@@ -309,7 +312,8 @@ class Searcher:
         answers = gather_many([looked_up[1] for _, looked_up, _ in first], snapshot)
         found = []
         for search, (reading, looked_up, took), mine in zip(searches, first, answers, strict=True):
-            prepared = self._prepared(search, reading, looked_up, mine, took)
+            whole, more = self._in_full(search, reading)
+            prepared = self._prepared(search, whole, looked_up, mine, took + more)
             again = self._corrected(search, prepared)
             if again is not None:
                 prepared = prepared.corrected(self._prepare(again))
@@ -404,7 +408,7 @@ class Searcher:
         snapshot = self._source.open()
         request = ComponentRequest(WARM_UP, 1, Filters())
         here = [name for name in snapshot.components if name not in snapshot.remote]
-        gather(dict.fromkeys(here, request), snapshot, self.lanes, WARM_UP_MS)
+        begin(dict.fromkeys(here, request), snapshot, self.lanes, WARM_UP_MS)()
         return snapshot
 
     def _stamped(self) -> object:
@@ -515,8 +519,9 @@ class Searcher:
         """Lists from memory where they are known, from the components otherwise."""
         reading, looked_up, took = self._first(search)
         timeout_ms = search.options.component_timeout_ms
-        answers = gather(looked_up[1], search.snapshot, self.lanes, timeout_ms)
-        prepared = self._prepared(search, reading, looked_up, answers, took)
+        answers = begin(looked_up[1], search.snapshot, self.lanes, timeout_ms)
+        whole, more = self._in_full(search, reading)
+        prepared = self._prepared(search, whole, looked_up, answers(), took + more)
         again = self._corrected(search, prepared)
         return prepared if again is None else prepared.corrected(self._prepare(again))
 
@@ -526,9 +531,12 @@ class Searcher:
         # not wait for either
         reading, looked_up, took = await asyncio.to_thread(self._first, search)
         timeout_ms = search.options.component_timeout_ms
-        answers = await agather(looked_up[1], search.snapshot, self.lanes, timeout_ms)
+        answers, (whole, more) = await asyncio.gather(
+            agather(looked_up[1], search.snapshot, self.lanes, timeout_ms),
+            asyncio.to_thread(self._in_full, search, reading),
+        )
         prepared = await asyncio.to_thread(
-            self._prepared, search, reading, looked_up, answers, took
+            self._prepared, search, whole, looked_up, answers, took + more
         )
         again = self._corrected(search, prepared)
         return prepared if again is None else prepared.corrected(await self._aprepare(again))
@@ -600,7 +608,7 @@ class Searcher:
         if not lists:
             raise all_failed(answers)
         before = time.perf_counter()
-        reading, lists = self._checked(search, reading, lists)
+        reading, lists = self._admitted(search, reading, lists)
         analysis = took + time.perf_counter() - before
         in_order = {name: lists[name] for name in options.components if name in lists}
         return Prepared(
@@ -617,27 +625,40 @@ class Searcher:
             warnings=self._warnings(snapshot, options),
         )
 
-    def _checked(
+    def _in_full(self, search: SearchInProgress, reading: Reading) -> tuple[Reading, float]:
+        """The reading with what the documents lack of the query's words, and the seconds it took.
+
+        Components search meanwhile, so that these are seconds of this thread. What ranking and the
+        floor will ask about the query is read here, too, since it is remembered.
+        """
+        before = time.thread_time()
+        words = search.snapshot.word_index
+        if words is not None and search.snapshot.size:
+            try:
+                chunks = self._chunks_of(search.snapshot)
+                reading = with_unknown_words(
+                    search.question, reading, words, chunks, self._lexicon.asking
+                )
+            except (AssayError, OSError) as problem:
+                log.warning("which words no document has cannot be told: %s", problem)
+        took = time.thread_time() - before
+        for read in (names_asked, units, content_stems, kinds_asked):
+            read(search.question.plain)
+        return reading, took
+
+    def _admitted(
         self, search: SearchInProgress, reading: Reading, lists: dict[str, tuple[Hit, ...]]
     ) -> tuple[Reading, dict[str, tuple[Hit, ...]]]:
-        """The lists without what the query keeps out, and what the documents lack of its words."""
+        """The lists without what the query keeps out."""
         words = search.snapshot.word_index
         if words is None or not search.snapshot.size:
             return reading, lists
         try:
-            chunks = self._chunks_of(search.snapshot)
-            whole = with_unknown_words(
-                search.question, reading, words, chunks, self._lexicon.asking
-            )
-        except (AssayError, OSError) as problem:
-            log.warning("which words no document has cannot be told: %s", problem)
-            whole = reading
-        try:
-            return whole, admitted(search.question, whole, words, lists)
+            return reading, admitted(search.question, reading, words, lists)
         except (AssayError, OSError) as problem:
             note = "phrases and exclusions could not be checked for every component"
             log.warning("%s: %s", note, problem)
-            return replace(whole, notes=(*whole.notes, note)), lists
+            return replace(reading, notes=(*reading.notes, note)), lists
 
     def _warnings(self, snapshot: Snapshot, options: SearchOptions) -> tuple[str, ...]:
         usual = (

@@ -13,7 +13,7 @@ from assay.app.workspace import Workspace
 from assay.errors import EngineError
 from assay.render.search import troubles
 from assay.search.breaker import Breaker
-from assay.search.deadline import CallResult, Failure, Lane, Stop, call_all
+from assay.search.deadline import CallResult, Failure, Lane, Stop, begin_all
 from assay.search.searcher import Searcher, Source
 from tests.unit.search.corpus import filled
 from tests.unit.search.faults import BROKEN, Rig, no_reranker
@@ -172,7 +172,7 @@ def test_closing_tells_those_who_wait_behind_others() -> None:
 
     def ask() -> None:
         work = {"one": (lane, hold, 60.0), "two": (lane, lambda stop: True, 60.0)}
-        seen.update(call_all(work))
+        seen.update(begin_all(work)())
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -300,10 +300,11 @@ def test_calls_in_several_lanes_have_seconds_of_their_own() -> None:
         release.set()
         return True
 
-    found = call_all({
+    ended = begin_all({
         "late": (hasty, hold, 0.01),
         "whole": (patient, lambda stop: True, 60.0),
     })  # fmt: skip
+    found = ended()
     assert found["whole"].value is True
     assert found["late"].failure is Failure.TIMEOUT
     assert "within 10 ms" in found["late"].reason
