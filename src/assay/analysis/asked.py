@@ -108,11 +108,14 @@ class Name(NamedTuple):
             return _SPEAKS_OF[self.text].search(text) is not None
         if self.kind is Kind.RECORD:
             return self.forms[0] in _letters_and_digits(text)
-        if vocabulary(text).among(frozenset(self.forms)):
+        if vocabulary(text).among(_as_set(self.forms)):
             return True
         if any(f" {phrase} " in stems_in_a_row(text) for phrase in self.phrases):
             return True
         return bool(self.written) and not _words_of(text).isdisjoint(self.written)
+
+
+_as_set = lru_cache(maxsize=1_024)(frozenset[str])
 
 
 def names_asked(question: str, known: Iterable[str] = ()) -> tuple[Name, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from operator import itemgetter
@@ -197,7 +197,7 @@ class Vocabulary:
     def among(self, wanted: frozenset[str]) -> frozenset[str]:
         """Those of the wanted ones that the text has."""
         found = wanted & self._single
-        lacking = wanted - found
+        lacking = wanted - found if found else wanted
         if lacking and self._may_pair(lacking):
             found |= lacking & self.every
         return found
@@ -206,7 +206,7 @@ class Vocabulary:
         """Those that begin with the first six letters of a word."""
         if len(word) < BEGINNING:
             return ()
-        if self._may_pair((word,)):
+        if self._may_pair(frozenset((word,))):
             return [one for one in self.every if one.startswith(word[:BEGINNING])]
         if self._beginnings is None:
             found: defaultdict[str, list[str]] = defaultdict(list)
@@ -216,13 +216,19 @@ class Vocabulary:
             self._beginnings = found
         return self._beginnings.get(word[:BEGINNING], ())
 
-    def _may_pair(self, wanted: Collection[str]) -> bool:
+    def _may_pair(self, wanted: frozenset[str]) -> bool:
         """Whether a pair can be wanted: it has a digit, or the name of a Greek letter."""
-        if not all(map(str.isalpha, wanted)):
-            return True
-        if not any(map(_PAIRED_WITH_GREEK.fullmatch, wanted)):
-            return False
-        return not self._single.isdisjoint(_GREEK_WORDS)  # which are their own stems
+        known = _may_pair(wanted)
+        # the names of Greek letters are their own stems
+        return not self._single.isdisjoint(_GREEK_WORDS) if known is None else known
+
+
+@lru_cache(maxsize=4_096)
+def _may_pair(wanted: frozenset[str]) -> bool | None:
+    """Whether a pair can be wanted of any text; None: of one with the name of a Greek letter."""
+    if not all(map(str.isalpha, wanted)):
+        return True
+    return None if any(map(_PAIRED_WITH_GREEK.fullmatch, wanted)) else False
 
 
 @lru_cache(maxsize=4_096)

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -317,9 +318,20 @@ class Bm25:
 
     def among(self, word: str, keys: IntArray) -> BoolArray:
         """Which of the chunks with these keys have this word; all where too many chunks do."""
-        if self.frequency(word) > limits.MAX_CHUNKS_OF_WORD:
-            return np.ones(len(keys), dtype=np.bool_)
-        return np.asarray(self.present(analyse(word).terms, keys).all(axis=0))
+        (found,) = self.among_each((word,), keys)
+        return found
+
+    def among_each(self, words: Sequence[str], keys: IntArray) -> list[BoolArray]:
+        """``among`` for each of many words."""
+        cuts = [
+            () if self.frequency(word) > limits.MAX_CHUNKS_OF_WORD else analyse(word).terms
+            for word in words
+        ]
+        places = {term: at for at, term in enumerate(dict.fromkeys(chain.from_iterable(cuts)))}
+        having = self.present([*places], keys)
+        lines = ([having[places[term]] for term in cut] for cut in cuts)
+        whole = np.ones(len(keys), dtype=np.bool_)
+        return [reduce(np.logical_and, each, whole) for each in lines]
 
     def present(self, terms: Sequence[str], keys: IntArray) -> BoolArray:
         """Which of the chunks with these keys have each term or form: a line for each."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import ParamSpec, TypeVar
 
 import numpy as np
@@ -38,9 +39,10 @@ from assay.search.question import Question
 from assay.search.reading import NOTHING, Reading
 from assay.search.request import SearchOptions
 from assay.search.response import INTENT_RULE, RERANKER, FoldedHit, SearchHit
-from assay.search.snapshot import Snapshot
+from assay.search.snapshot import KnowsTerms, Snapshot
 from assay.search.subject import (
     GIVEN,
+    Having,
     Pool,
     Scope,
     pool_rarity,
@@ -215,10 +217,25 @@ def _scope(
     def rarity(word: str) -> float:
         return pool_rarity(names)(word)
 
-    if index.words is None:
+    def at_once(terms: Collection[str], places: Sequence[int]) -> Having:
+        having = index.having_each(terms, key_array[places])
+        there = {term: {*compress(places, line)} for term, line in having.items()}
+        asked = {*places}
+
+        def known(term: str, some: Sequence[int]) -> Collection[int]:
+            if term in there and asked.issuperset(some):
+                return there[term].intersection(some)
+            return held(term, some)
+
+        return known
+
+    words: object = index.words
+    if words is None:
         pool = Pool(names, read, pool_rarity(names), question.others)
     else:
-        pool = Pool(names, _or(held, read), _or(index.rarity, rarity), question.others)
+        near = at_once if isinstance(words, KnowsTerms) else None
+        having, rare = _or(held, read), _or(index.rarity, rarity)
+        pool = Pool(names, having, rare, question.others, near)
     return scope_of(subject_of(question.plain, lexicon), pool)
 
 

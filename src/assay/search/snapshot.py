@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -41,6 +42,9 @@ class KnowsTerms(Protocol):
 
     def present(self, terms: Sequence[str], keys: IntArray) -> BoolArray:
         """Which of the chunks with these keys have each term or form: a line for each."""
+
+    def among_each(self, words: Sequence[str], keys: IntArray) -> Sequence[BoolArray]:
+        """``among`` for each of many words."""
 
 
 def no_values(field: str) -> Sequence[str]:
@@ -141,3 +145,15 @@ class Snapshot:
             if found.any():
                 found[found] = self.words.among(word, keys[found])
         return found
+
+    def having_each(self, terms: Collection[str], keys: IntArray) -> dict[str, list[bool]]:
+        """The same for each of many terms, of an index that is near."""
+        near: object = self.words
+        assert isinstance(near, KnowsTerms)
+        words = [*dict.fromkeys(word for term in terms for word in term.split())]
+        lines = dict(zip(words, near.among_each(words, keys), strict=True))
+        whole = np.ones(len(keys), dtype=np.bool_)
+        return {
+            term: reduce(np.logical_and, (lines[word] for word in term.split()), whole).tolist()
+            for term in terms
+        }

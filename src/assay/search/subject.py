@@ -31,10 +31,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from assay.analysis.drug_classes import is_class
 from assay.analysis.drugs import is_drug
@@ -167,19 +167,24 @@ def no_others(text: str) -> Sequence[str]:
     return ()
 
 
+Having: TypeAlias = Callable[[str, Sequence[int]], Collection[int]]
+
+
 @dataclass(frozen=True, slots=True)
 class Pool:
     """The candidates that a subject is held against.
 
     ``names`` are those of each candidate's document. ``having`` says which of some places of the
     pool have a term in their text, ``rarity`` how rare a folded word is in the index, ``others``
-    what else means the same as the words of a text.
+    what else means the same as the words of a text. ``at_once`` looks many terms up at some places,
+    where that is faster than one after the other: it makes another ``having``.
     """
 
     names: Sequence[str]
-    having: Callable[[str, Sequence[int]], Collection[int]]
+    having: Having
     rarity: Callable[[str], float]
     others: Callable[[str], Sequence[str]] = no_others
+    at_once: Callable[[Collection[str], Sequence[int]], Having] | None = None
 
     def forms(self, term: str) -> tuple[str, ...]:
         """A term and its synonyms, folded."""
@@ -215,7 +220,7 @@ class Pool:
 class Scope:
     """Which candidates are about the subject; ``weights`` are those of its terms.
 
-    ``typed`` has the terms in the words of the query.
+    ``typed`` has the terms in the words of the query, ``forms`` each with its synonyms.
     """
 
     by: By
@@ -224,6 +229,7 @@ class Scope:
     pool: Pool | None = None
     is_drug: bool = False
     typed: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -264,44 +270,46 @@ class Scope:
         if _is_code(self.key):
             codes = [f" {term} " for term in self.weights if _is_code(term)]
             return {at: any(code in names[at] for code in codes) for at in found}
-        with_key = self._with_key([*found])
+        pool = self.pool
+        if pool.at_once is not None:
+            every = {form for forms in self.forms.values() for form in forms}
+            pool = replace(pool, having=pool.at_once(every, [*found]))
+        with_key = self._with_key(pool, [*found])
         own = self.own(with_key)
         found.update(dict.fromkeys(own, True))
         rest = [at for at in with_key if at not in own]
-        found.update(dict.fromkeys(self._with_enough(rest, whole=not own), True))
+        found.update(dict.fromkeys(self._with_enough(pool, rest, whole=not own), True))
         return found
 
     def own(self, places: Iterable[int]) -> set[int]:
         """Those of the places whose document is the drug's own."""
         if self.pool is None or not self.is_drug:
             return set()
-        forms, names = self.pool.forms(self.key), self.pool.names
+        forms, names = self.forms[self.key], self.pool.names
         return {at for at in places if _is_own(names[at], forms)}
 
-    def _with_key(self, places: Sequence[int]) -> Sequence[int]:
+    def _with_key(self, pool: Pool, places: Sequence[int]) -> Sequence[int]:
         """Those whose document is named with the key, or that have it in their text."""
-        assert self.pool is not None
-        forms = self.pool.forms(self.key)
+        forms = self.forms[self.key]
         if self.by is By.NAMES:
-            return self.pool.named(forms, places)
-        return [*self.pool.meeting(forms, places)]
+            return pool.named(forms, places)
+        return [*pool.meeting(forms, places)]
 
-    def _with_enough(self, places: Sequence[int], *, whole: bool) -> Sequence[int]:
+    def _with_enough(self, pool: Pool, places: Sequence[int], *, whole: bool) -> Sequence[int]:
         """Those of the places with the key that have enough of the other terms as well.
 
         ``whole``: what any candidate of a document that is named so has, all of them have.
         """
-        assert self.pool is not None
         enough = ENOUGH * sum(self.weights.values()) - 1e-9
         parts = {at: [at] for at in places}
         if whole and self.by is By.NAMES:
-            parts = self.pool.together(places)
+            parts = pool.together(places)
         share = dict.fromkeys(parts, self.weights[self.key])
         for term, weight in self.weights.items():
             lacking = [at for at in parts if share[at] < enough] if term != self.key else []
             if lacking:
                 among = [each for at in lacking for each in parts[at]]
-                met = self.pool.meeting(self.pool.forms(term), [*dict.fromkeys(among)])
+                met = pool.meeting(self.forms[term], [*dict.fromkeys(among)])
                 for at in lacking:
                     share[at] += 0.0 if met.isdisjoint(parts[at]) else weight
         return [at for at in places if share[at] >= enough]
@@ -341,7 +349,8 @@ def scope_of(subject: Subject, pool: Pool) -> Scope:
     best = codes or drugs or _of_the_best(named, weights, distinct) or given or weights
     key = max(best, key=lambda term: (weights[term], term))
     of_drug = key in drugs if named else _is_drug(key)
-    return Scope(By.NAMES if named else By.TEXT, weights, key, pool, of_drug, typed)
+    by = By.NAMES if named else By.TEXT
+    return Scope(by, weights, key, pool, of_drug, typed, every_form)
 
 
 def _of_the_best(
