@@ -152,9 +152,11 @@ class Label:
     is_table: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkLabels:
-    """What a chunk is about, without its text; ``names`` are its document's (``names.py``)."""
+class ChunkLabels(NamedTuple):
+    """What a chunk is about, without its text; ``names`` are its document's (``names.py``).
+
+    A tuple, since a search makes hundreds.
+    """
 
     section_label: str
     intent_hint: str
