@@ -7,12 +7,12 @@ by running several texts in parallel, longest first so that the threads finish t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from assay import limits
+from assay.cores import cores
 from assay.errors import UsageError
 
 Item = TypeVar("Item")
@@ -23,7 +23,7 @@ def thread_count(asked: int) -> int:
     """The number of threads to use; 0 means one per core that this process may use."""
     if not 0 <= asked <= limits.MAX_ENCODE_THREADS:
         raise UsageError(f"threads must be from 0 to {limits.MAX_ENCODE_THREADS}, not {asked}")
-    return asked or _cores()
+    return asked or cores()
 
 
 def run_each(
@@ -43,9 +43,3 @@ def run_each(
     finally:
         pool.shutdown(cancel_futures=True)
     return [results[at] for at in range(len(items))]
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -11,7 +11,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -29,6 +29,7 @@ from assay.index.dense import Vectors, has_vectors
 from assay.index.facts import Facts, facts_of_rows, open_facts
 from assay.index.impacts import Impacts
 from assay.index.manifest import FileSet, Manifest
+from assay.index.side_by_side import side_by_side
 from assay.index.sparse import Postings, has_terms, open_terms
 from assay.index.texts import texts_at
 from assay.index.vector_checks import checked_query, checked_sparse
@@ -49,6 +50,7 @@ VERIFIED = ".verified.json"
 Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]  # rows and their scores
 MetadataSource: TypeAlias = Callable[[Sequence[int]], Mapping[int, Mapping[str, MetadataValue]]]
 MASKS = 16  # filters on metadata whose rows and terms are remembered
+SIDE_BY_SIDE = 300_000  # rows from which several cores search for one query
 TRIES = 100  # attempts, in case a writer replaces the generation while it is being opened
 
 
@@ -340,11 +342,16 @@ def _merge_many(
     find: Callable[[Segment, BoolArray | None], Sequence[Found] | None],
 ) -> list[list[Hit]]:
     """The same for several queries at once."""
-    wanted = filters or Filters()
+    segments, allowed = generation.segments, generation.allowed(filters or Filters())
+    works = [partial(find, *each) for each in zip(segments, allowed, strict=True)]
+    if sum(len(one.columns.keys) for one in segments) < SIDE_BY_SIDE:
+        found = [work() for work in works]
+    else:
+        found = side_by_side(works)
     hits: list[list[Hit]] = [[] for _ in range(queries)]
-    for segment, allowed in zip(generation.segments, generation.allowed(wanted), strict=True):
+    for segment, each in zip(segments, found, strict=True):
         keys, chunk_ids = segment.columns.keys, segment.columns.chunk_ids
-        for mine, (rows, scores) in zip(hits, find(segment, allowed) or (), strict=False):
+        for mine, (rows, scores) in zip(hits, each or (), strict=False):
             ids = texts_at(chunk_ids, rows)
             mine.extend(hits_of(keys[rows].tolist(), ids, scores.tolist()))
     return [best_hits(mine, k) for mine in hits]
