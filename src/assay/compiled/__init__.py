@@ -41,6 +41,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         None,
         [_PLACE, _WHOLE, ctypes.c_char_p, _PLACE, _WHOLE, _PLACE],
     ),
+    "assay_count_terms": (ctypes.c_int32, [_PLACE, _WHOLE, _PLACE, _WHOLE, _PLACE]),
     "assay_have_terms": (
         ctypes.c_int32,
         [_PLACE, _WHOLE, _PLACE, _WHOLE, _WHOLE, _PLACE, _WHOLE, _PLACE],

@@ -607,6 +607,20 @@ typedef struct {
     int64_t postings;
 } Held;
 
+/* Add up how many rows of all blocks have each of ``many`` terms, which stand block after block and
+   are below zero where a block has none. 1 where anything is outside of a block. */
+int32_t assay_count_terms(const Held *blocks, int64_t size, const int32_t *terms, int64_t many,
+                          int64_t *counts) {
+    memset(counts, 0, (size_t)many * sizeof *counts);
+    for (const Held *block = blocks; block < blocks + size; block++, terms += many)
+        for (int64_t each = 0; each < many; each++) {
+            if (terms[each] < 0) continue;
+            if (terms[each] >= block->columns) return 1;
+            counts[each] += block->starts[terms[each] + 1] - block->starts[terms[each]];
+        }
+    return 0;
+}
+
 /* Whether the rows with these keys have terms: a line of ``count`` for each of ``many``. A term is
    there where any of ``alike`` are: for each block they stand many after many, below zero where a
    block has none. No row has an unknown key. 1 where anything is outside of a block. */

@@ -52,6 +52,7 @@ NAME = "bm25"
 WORDS = 4  # how words are cut and stored; up to 3 another library kept them
 K1, B = 1.2, 0.75
 EVERYTHING = Filters()
+OUTSIDE = "the index has postings outside of its rows"
 IN_TEXT = (BODY, FORMS)  # where a chunk has a term
 
 Allowed = Callable[[Filters], Sequence[BoolArray | None]]
@@ -166,6 +167,14 @@ class Bm25:
     def _counted(self, wanted: Wanted, places: Ordinals) -> IntArray:
         """The number of chunks that have each term."""
         df = np.zeros(len(wanted), dtype=np.int64)
+        library = compiled.library()
+        if library is not None and all(one.alive is None for one in self._parts):
+            if library.assay_count_terms(
+                self._held.ctypes.data, len(self._parts), places.ctypes.data, len(wanted),
+                df.ctypes.data,
+            ):  # fmt: skip
+                raise CorruptError(OUTSIDE, hint=REBUILD)
+            return df
         for one, found in zip(self._parts, places, strict=True):
             df += one.block.frequency(found, one.alive)
         return df
@@ -349,7 +358,7 @@ class Bm25:
             self._held.ctypes.data, len(self._parts), places.ctypes.data, len(terms), len(IN_TEXT),
             keys.ctypes.data, len(keys), found.ctypes.data,
         ):  # fmt: skip
-            raise CorruptError("the index has postings outside of its rows", hint=REBUILD)
+            raise CorruptError(OUTSIDE, hint=REBUILD)
         return found
 
     @cached_property
