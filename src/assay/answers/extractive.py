@@ -47,6 +47,7 @@ from assay.evidence.confidence import (
     signals,
 )
 from assay.evidence.criteria import Side, sides_asked, sides_of
+from assay.evidence.forms import is_default, releases_asked, routes_asked, without_releases
 from assay.evidence.gather import (
     Evidence,
     Support,
@@ -56,6 +57,8 @@ from assay.evidence.gather import (
     own_drugs,
     unsaid,
 )
+from assay.evidence.kinds import Kind as Sort
+from assay.evidence.kinds import kinds_asked
 from assay.evidence.population import (
     age_asked,
     covers,
@@ -125,6 +128,7 @@ _RIGHT_AFTER = re.compile(
     r"(?:\s+of)?\s*"
 )  # 12 mg of a drug, a 5 mg capsule of a drug
 _ADULTS = re.compile(r"\badults?\b", re.IGNORECASE)
+_ADULTS_ONLY = re.compile(r"\badults only\b|\bonly (?:for|in) adults\b", re.IGNORECASE)
 _COUNT = re.compile(r"\d\s*(?:/\s*\d|%)|\d \(\d")
 _ARM_TITLE = re.compile(r"\AArm/Group Title:\s*", re.IGNORECASE)
 _LONGEST_NAME = 4  # words
@@ -179,6 +183,7 @@ class ExtractiveAnswerer:
         asked = _Asked.of(question, evidence)
         rows = _of_age(asked, _of_first(asked, best, [*_rows(asked, best)]))
         rows = _of_event(asked, _of_use(asked, _of_arm(asked, best, rows)))
+        rows = _of_criteria(asked, rows)
         met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
@@ -189,7 +194,7 @@ class ExtractiveAnswerer:
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
             return _refused(f"the results do not seem to answer this ({odds})")
-        chosen = _chosen(asked, best, rows, self.most)
+        chosen = _all_criteria(asked, rows) or _chosen(asked, best, rows, self.most)
         if not chosen:
             return _refused(f"the results have no sentence that says {asked.what}")
         quoted = [*_read_on(asked, chosen, best)]
@@ -212,6 +217,7 @@ class _Asked:
     event: str
     others: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
     beside: Mapping[Name, tuple[str, ...]]
+    kinds: tuple[Sort, ...] = ()
 
     @classmethod
     def of(cls, question: str, evidence: Evidence) -> _Asked:
@@ -233,6 +239,7 @@ class _Asked:
                 for name, names in (*names_in(question).items(), *called, *_members(question))
             ),
             beside,
+            (*releases_asked(question), *(() if event else _kinds_dosed(question))),
         )
 
     @property
@@ -286,6 +293,11 @@ class _Drugs:
     def __bool__(self) -> bool:
         return bool(self.names)
 
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of their names, some of which are no names alone: insulin glargine."""
+        return frozenset().union(*(name.words for name in self.names))
+
     def on(self, chunk: Chunk) -> _Drugs:
         """The same for a passage of a label, which may use its own names."""
         called = own_drugs(chunk)
@@ -319,7 +331,7 @@ class _Drugs:
         return [
             (match.start(), at in own)
             for at, match in enumerate(words)
-            if at in own or is_drug(match[0])
+            if at in own or (is_drug(match[0]) and base(match[0]) not in self.words)
         ]
 
 
@@ -351,6 +363,7 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
                 and not (asked.is_dose and (one.arm or _is_of_others(asked, one, chunk)))
                 and not (asked.facts and _is_of_nobody(asked, one, chunk))
                 and not _names_another(asked, one.text, chunk)
+                and not (asked.facts and _is_of_another_kind(asked, one, chunk))
             ):
                 held = _held(one, asked, numbers)
                 yield _Row(one, rank, held, _named(one.context, asked))
@@ -364,9 +377,8 @@ def _for_whom(asked: _Asked) -> frozenset[str]:
 def _says_of_whom(asked: _Asked, one: Sentence, chunk: Chunk) -> str:
     """The texts that say of whom a sentence is; a dose must say so itself, or its heading."""
     said = f"{one.text} {one.columns} {one.context} {chunk.metadata.get('heading') or ''}"
-    until = (
-        "" if asked.is_dose or _ADULTS.search(one.text) else one.paragraph.partition(one.text)[0]
-    )
+    is_of_adults = _ADULTS.search(one.text) and not _ADULTS_ONLY.search(one.text)
+    until = "" if asked.is_dose or is_of_adults else one.paragraph.partition(one.text)[0]
     return f"{said} {until}"
 
 
@@ -383,8 +395,9 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
         met |= fact.words
     for words, _ in asked.others:  # which a sentence has by another name
         met |= words if any(words <= row.held for row in rows) else frozenset[str]()
-    if rows and asked.is_dose:  # each is for the people in question, whatever it calls them
-        rest = without_groups(asked.question)
+    if rows:  # each is of the form and for the people in question, whatever it calls them
+        rest = without_releases(asked.question)
+        rest = without_groups(rest) if asked.is_dose else rest
         met |= frozenset(analyse(asked.question).terms).difference(analyse(rest).terms)
     return met
 
@@ -468,6 +481,12 @@ def _of_use(asked: _Asked, rows: list[_Row]) -> list[_Row]:
     return [row for row, count in zip(rows, said, strict=True) if count == most]
 
 
+def _of_criteria(asked: _Asked, rows: list[_Row]) -> list[_Row]:
+    """The criteria with a word of what is asked of them, where there are any."""
+    about = [row for row in rows if row.held.difference(_OF_CRITERIA, OF_SECTIONS, row.around)]
+    return about if asked.sides and about else rows
+
+
 def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
     """The rows for people of the age in question, where there are any."""
     if asked.age is None:
@@ -494,6 +513,23 @@ def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     ):
         return True
     return bool(drugs) and not _gives(drugs, one, chunk)
+
+
+def _kinds_dosed(question: str) -> tuple[Sort, ...]:
+    """The kinds for which a dose is asked: by which route, for which type or stage of a disease."""
+    if DOSE not in attributes_asked(question):
+        return ()
+    return (*routes_asked(question), *kinds_asked(question))
+
+
+def _is_of_another_kind(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
+    """Whether a sentence is of another kind, or does not say that the drug is released so."""
+    own = f"{_heading(one, chunk)}\n{one.columns}\n{one.text}".lower()
+    if any(kind.another_in(own) for kind in asked.kinds):
+        return True
+    around = f"{own}\n{names_of_document(chunk).lower()}"
+    releases = releases_asked(asked.question)
+    return any(not is_default(form) and not form.is_in(around) for form in releases)
 
 
 def _gives(drugs: _Drugs, one: Sentence, chunk: Chunk) -> bool:
@@ -601,6 +637,18 @@ def _chosen(
         candidates.setdefault(f"{one.arm} {one.text}", _Candidate(one, rank, held, below, value))
     of_names = frozenset[str]() if asked.facts or asked.sides else frozenset(named)
     return _greedy(list(candidates.values()), rarity, whole, most, of_names)
+
+
+def _all_criteria(asked: _Asked, rows: Sequence[_Row]) -> list[_Candidate]:
+    """The criteria of a trial in order, where nothing more is asked of them than which they are."""
+    named = frozenset[str]().union(*(name.words for name in asked.names))
+    around = rows[0].around if rows else frozenset[str]()
+    if not asked.sides or asked.wanted.difference(named, around, _OF_CRITERIA, OF_SECTIONS):
+        return []
+    return [
+        _Candidate(row.sentence, row.rank, row.held, row.around, 0.0)
+        for row in rows[:_LONGEST_LIST]
+    ]
 
 
 def _worth_of_section(asked: _Asked, one: Sentence, held: frozenset[str]) -> float:
@@ -788,7 +836,8 @@ def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:
 def _is_of_another(one: Sentence, chunk: Chunk, drugs: _Drugs) -> bool:
     """Whether a sentence and the heading above it name a drug, and not the one in question."""
     own = f"{one.context.removeprefix(chunk.title)} {one.text}"
-    return any(map(is_drug, _LETTERS.findall(own))) and not drugs.are_in(f"{own} {one.columns}")
+    named = (word for word in _LETTERS.findall(own) if base(word) not in drugs.words)
+    return any(map(is_drug, named)) and not drugs.are_in(f"{own} {one.columns}")
 
 
 def _rarity(there: int, of: int) -> float:

@@ -47,8 +47,8 @@ LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 """Words that say nothing of what a question is about."""
 _SECTION_TEXT = """
 adverse contraindicated contraindications criteria dosage dose dosing effects eligible enter events
-excluded indicated indications interact interactions join part participate precautions reactions
-recommended side trial use used warnings
+excluded indicated indications interact interactions join part participate precautions prescribed
+reactions recommended side trial use used warnings
 """
 OF_SECTIONS = frozenset(analyse(_SECTION_TEXT).terms)
 """Words that name a section rather than what it says."""
