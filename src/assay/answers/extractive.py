@@ -31,6 +31,7 @@ from assay.evidence.attributes import (
     AMOUNT,
     DOSE,
     INDICATION,
+    NOT_GIVEN,
     RADIATION,
     Attribute,
     attributes_asked,
@@ -179,7 +180,7 @@ class ExtractiveAnswerer:
         if lacking := unsaid(question, evidence):
             about = " and ".join(name.text for name in evidence.names)
             return _refused(f"what was found about {about} says nothing of {lacking}")
-        best = evidence.about[:LOOKED_AT]
+        best = _looked_at(question, evidence)
         asked = _Asked.of(question, evidence)
         rows = _of_age(asked, _of_first(asked, best, [*_rows(asked, best)]))
         rows = _of_event(asked, _of_use(asked, _of_arm(asked, best, rows)))
@@ -343,6 +344,16 @@ class _Row:
     rank: int
     held: frozenset[str]
     around: frozenset[str]
+
+
+def _looked_at(question: str, evidence: Evidence) -> Sequence[Support]:
+    """The best passages; where none states what is asked of a name, with later ones that do."""
+    about, facts = evidence.about, attributes_asked(question) if evidence.names else ()
+    best = about[:LOOKED_AT]
+    if not facts or any(states_all(one.passage.chunk.text, facts) for one in best):
+        return best
+    later = [one for one in about[LOOKED_AT:] if states_all(one.passage.chunk.text, facts)]
+    return [*best[: LOOKED_AT - len(later)], *later][:LOOKED_AT]
 
 
 def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
@@ -528,14 +539,18 @@ def _is_of_another_kind(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     if any(kind.another_in(own) for kind in asked.kinds):
         return True
     around = f"{own}\n{names_of_document(chunk).lower()}"
-    releases = releases_asked(asked.question)
-    return any(not is_default(form) and not form.is_in(around) for form in releases)
+    if any(not is_default(one) and not one.is_in(around) for one in releases_asked(asked.question)):
+        return True
+    whole = f"{around}\n{chunk.text.lower()}"
+    routes = routes_asked(asked.question) if asked.is_dose else ()
+    return any(not is_default(one) and not one.is_in(whole) for one in routes)
 
 
 def _gives(drugs: _Drugs, one: Sentence, chunk: Chunk) -> bool:
     """Whether an amount in a sentence is one of these drugs.
 
-    It is of the drug right after it, or else of the last one before it. Where none is named, it is
+    It is of the drug right after it, or else of the last one before it, and so is what is said of
+    not giving any. Where none is named, it is
     of the only drug of the document, or of the one that the paragraph or its heading names.
     """
     named = drugs.placed(one.text)
@@ -543,6 +558,9 @@ def _gives(drugs: _Drugs, one: Sentence, chunk: Chunk) -> bool:
         is_only = all(is_asked for _, is_asked in drugs.placed(names_of_document(chunk)))
         return is_only or drugs.are_in(f"{_heading(one, chunk)} {one.columns} {one.paragraph}")
     amounts = [(match.start(), match.end()) for match in AMOUNT.finditer(one.text)]
+    if not amounts and (match := NOT_GIVEN.search(one.text)):
+        before = [is_asked for at, is_asked in named if at < match.start()]
+        return (before[-1:] or [named[0][1]])[0]
     if not amounts:
         return any(is_asked for _, is_asked in named)
     for start, end in amounts:

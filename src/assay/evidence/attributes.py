@@ -329,6 +329,8 @@ def _forms(number: int, unit: str) -> str:
 
 AMOUNT = re.compile(_AMOUNT, re.IGNORECASE)
 """An amount in which drugs are given."""
+NOT_GIVEN = re.compile(_NOT_GIVEN, re.IGNORECASE)
+"""What says that a drug is not to be given."""
 RADIATION = re.compile(_RADIATION, re.IGNORECASE)
 
 

@@ -116,8 +116,8 @@ def without_releases(query: str) -> str:
 
 
 def is_default(kind: Kind) -> bool:
-    """Whether a text that names no form may be about this one: what is released at once."""
-    return kind.text == "immediate release"
+    """Whether a text that names no form may be about this one: taken by mouth, released at once."""
+    return kind.text in ("oral", "immediate release")
 
 
 def _releases(plain: str, pattern: str) -> Iterator[tuple[int, int]]:

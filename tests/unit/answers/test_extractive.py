@@ -1043,3 +1043,15 @@ def test_short_criteria_are_criteria_and_all_are_listed(
     text = ExtractiveAnswerer(DENSE).answer(question, [SHORT_CRITERIA]).text
     assert all(one in text for one in says), text
     assert never not in text
+
+
+def test_a_fact_is_found_in_a_later_passage_about_the_name() -> None:
+    early = [
+        of_label("VIAGRA (sildenafil)", f"s{at}", f"Part {at} of the text on VIAGRA and men.")
+        for at in range(LOOKED_AT + 3)
+    ]
+    late = of_label(
+        "VIAGRA (sildenafil)", "pk", "Sildenafil has a terminal half life of about 4 hours."
+    )
+    answer = ExtractiveAnswerer(DENSE).answer("half-life of sildenafil", [*early, late])
+    assert "about 4 hours" in answer.text, answer.refusal_reason

@@ -53,6 +53,12 @@ TYPE_2 = passage(
     "In type 1 diabetes, the starting dosage is one-third of the total daily requirements.\n"
     "In type 2 diabetes, the starting dosage is 0.2 units/kg once daily.",
 )
+TO_SWALLOW = passage(
+    "hal",
+    "HALDOL (haloperidol)",
+    "Moderate symptoms: 0.5 mg to 2 mg of haloperidol twice daily.\nShould hypotension occur, "
+    "epinephrine should not be used since haloperidol may block its vasopressor activity.",
+)
 SPINAL = passage(
     "spi",
     "Intrathecal clonidine and fentanyl added to bupivacaine: a randomized trial",
@@ -70,6 +76,8 @@ SPINAL = passage(
         ("What is the oral dose of ondansetron?", BOTH, "24-mg", "0.15"),
         ("What is the IV dose of ondansetron?", [TABLETS], "", "24-mg"),
         ("subcutaneous dose of ondansetron", BOTH, "", "mg"),
+        ("What is the dose of haloperidol injection?", [TO_SWALLOW], "", "m"),
+        ("What is the dose of haloperidol?", [TO_SWALLOW], "0.5 mg to 2 mg", "vasopressor"),
         ("dose of intravenous clonidine", [SPINAL], "", "m"),
         ("maximum dose of metformin ER", [SLOW], "2000 mg", "2550"),
         ("maximum dose of extended release metformin", [SLOW], "2000 mg", "2550"),
