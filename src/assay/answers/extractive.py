@@ -48,7 +48,12 @@ from assay.evidence.confidence import (
     signals,
 )
 from assay.evidence.criteria import Side, sides_asked, sides_of
-from assay.evidence.forms import is_default, releases_asked, routes_asked, without_releases
+from assay.evidence.forms import (
+    must_be_said,
+    releases_asked,
+    routes_asked,
+    without_releases,
+)
 from assay.evidence.gather import (
     Evidence,
     Support,
@@ -539,11 +544,12 @@ def _is_of_another_kind(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     if any(kind.another_in(own) for kind in asked.kinds):
         return True
     around = f"{own}\n{names_of_document(chunk).lower()}"
-    if any(not is_default(one) and not one.is_in(around) for one in releases_asked(asked.question)):
+    releases = releases_asked(asked.question)
+    if any(must_be_said(one) and not one.is_in(around) for one in releases):
         return True
     whole = f"{around}\n{chunk.text.lower()}"
     routes = routes_asked(asked.question) if asked.is_dose else ()
-    return any(not is_default(one) and not one.is_in(whole) for one in routes)
+    return any(must_be_said(one) and not one.is_in(whole) for one in routes)
 
 
 def _gives(drugs: _Drugs, one: Sentence, chunk: Chunk) -> bool:

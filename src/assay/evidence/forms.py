@@ -54,6 +54,7 @@ _TYPED = {
     "extended release": rf"{_SLOWLY}|xr|xl|{_SHORT_SLOWLY}",
     "immediate release": rf"{_AT_ONCE}|{_SHORT_AT_ONCE}",
 }
+_SAID = frozenset((*_BY_NEEDLE, _INJECTED, "extended release"))
 _DOSE = re.compile(r"\b(?:dos(?:e|es|age|ing)|max(?:imum)?|how much|posology)\b")
 _WORD = re.compile(r"[^\W_]+(?:[-'][^\W_]+)*")
 
@@ -115,9 +116,9 @@ def without_releases(query: str) -> str:
     return query
 
 
-def is_default(kind: Kind) -> bool:
-    """Whether a text that names no form may be about this one: taken by mouth, released at once."""
-    return kind.text in ("oral", "immediate release")
+def must_be_said(kind: Kind) -> bool:
+    """Whether a text about this form says so; what is swallowed or put on need not."""
+    return kind.text in _SAID
 
 
 def _releases(plain: str, pattern: str) -> Iterator[tuple[int, int]]:

@@ -37,7 +37,7 @@ from assay.analysis.names import is_name
 from assay.analysis.spelling import american, base, folded
 from assay.analysis.words import Lines, analyse, is_time, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
-from assay.evidence.forms import is_default, releases_asked, without_releases
+from assay.evidence.forms import must_be_said, releases_asked, without_releases
 from assay.evidence.kinds import MEASURED, Kind, designated, is_sign, opposed, signed
 
 _WORD = re.compile(r"[^\W_]+(?:(?:[-\u2010\u2011'’.]|(?<=\d),(?=\d))[^\W_]+)*")
@@ -218,7 +218,7 @@ def subject_terms(question: str) -> tuple[Term, ...]:
     naming = _after(words, _ATTACHED) if describes else _naming(question, words)
     diseases = (at for at, word in enumerate(words) if is_name(word) and not is_drug(word))
     found = _terms(words, naming.union(diseases), describes=describes)
-    return (*found, *(Term(one.text, kind=one) for one in releases if not is_default(one)))
+    return (*found, *(Term(one.text, kind=one) for one in releases if must_be_said(one)))
 
 
 def _words(question: str) -> list[str]:

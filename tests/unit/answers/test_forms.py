@@ -59,6 +59,9 @@ TO_SWALLOW = passage(
     "Moderate symptoms: 0.5 mg to 2 mg of haloperidol twice daily.\nShould hypotension occur, "
     "epinephrine should not be used since haloperidol may block its vasopressor activity.",
 )
+ON_SKIN = passage(
+    "rog", "ROGAINE (minoxidil)", "Apply half a capful 2 times a day to the scalp in the area."
+)
 SPINAL = passage(
     "spi",
     "Intrathecal clonidine and fentanyl added to bupivacaine: a randomized trial",
@@ -78,6 +81,7 @@ SPINAL = passage(
         ("subcutaneous dose of ondansetron", BOTH, "", "mg"),
         ("What is the dose of haloperidol injection?", [TO_SWALLOW], "", "m"),
         ("What is the dose of haloperidol?", [TO_SWALLOW], "0.5 mg to 2 mg", "vasopressor"),
+        ("How much Rogaine foam is applied?", [ON_SKIN], "half a capful", "mg"),
         ("dose of intravenous clonidine", [SPINAL], "", "m"),
         ("maximum dose of metformin ER", [SLOW], "2000 mg", "2550"),
         ("maximum dose of extended release metformin", [SLOW], "2000 mg", "2550"),
