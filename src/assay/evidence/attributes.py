@@ -58,6 +58,8 @@ _NOT_GIVEN = (
     r"\b(?:established|studied)"
     r"|\badjust\w*\b.{0,40}\b(?:not|un)\s?necessary"
 )
+_PART = r"(?:\b\d+\s?%|\b(?:one[- ])?(?:half|third|quarter)\b)"
+_SHARE = rf"\bdos(?:es?|age)\b.{{0,60}}?\b(?:by|is|to)\b.{{0,20}}?{_PART}"
 _MOST = (
     r"\b(?:max\w*|exceed\w*|up to|(?:no|not) more than|at most|limit\w*|greater than|higher than"
     r"|above|ceiling|ranges?|ranging)\b"
@@ -137,7 +139,7 @@ def _ratio(name: str, short: str) -> Attribute:
 DOSE = _attribute(
     "a dose",
     _ASKS_DOSE,
-    rf"(?i:{_AMOUNT}|{_NOT_GIVEN}|\bdos(?:e|age).*\|.*\d)",
+    rf"(?i:{_AMOUNT}|{_NOT_GIVEN}|{_SHARE}|\bdos(?:e|age).*\|.*\d)",
     "dose dosage dosing posology recommended",
 )
 

@@ -88,6 +88,8 @@ _TREATED = frozenset(
     )
 )  # sections of a label that say for what and whom a dose is
 _METHODS = frozenset(("interventions", "methods"))
+_ON_OTHERS = frozenset(("discussion", "introduction"))
+_INTERACT = re.compile(r"\binteract", re.IGNORECASE)
 _SENTENCES = re.compile(r"\n|(?<=[.;])\s")
 _ASKS_WHAT_WAS = re.compile(r"\b(?:did|gave|got|had|received|took|was|were)\b", re.IGNORECASE)
 _RECOMMENDED = re.compile(
@@ -233,7 +235,9 @@ def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = Fals
             passage,
             _must_say(passage, one, strict),
             _not_called(one, strict),
-            _not_called(one, treatments - own) if _is_label_of(treatments, passage, one) else (),
+            _not_called(one, treatments - own)
+            if _INTERACT.search(question) or _is_label_of(treatments, passage, one)
+            else (),
         )
         for passage, one in whole
         if passage.chunk.doc_id in of_it
@@ -338,8 +342,8 @@ def _asked_of_all(question: str) -> str:
 def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], tuple[str, ...]]:
     """What says which subject a passage has: a dose is not for what keeps patients out.
 
-    Nor is it for what a label only speaks of, and neither treats nor gives a dose for. What a drug
-    is used for, only a sentence on uses says there.
+    Nor is it for what a label only speaks of, and neither treats nor gives a dose for, or what a
+    study says of the work of others. What a drug is used for, only a sentence on uses says there.
     """
     asked = attributes_asked(question)
     if DOSE not in asked and INDICATION not in asked:
@@ -351,6 +355,8 @@ def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], t
         if is_for and own_drugs(chunk) and section_of(chunk.section_label) not in _TREATED:
             parts = _SENTENCES.split(chunk.text) if INDICATION in asked else ()
             return *filter(INDICATION.states.search, parts), *own_texts(chunk)[1:]
+        if is_for and _is_study(chunk) and section_of(chunk.section_label) in _ON_OTHERS:
+            return own_texts(chunk)[1:]
         return without_exclusions(chunk, others), *own_texts(chunk)[1:]
 
     return texts
@@ -395,8 +401,7 @@ def _is_study_of_another(terms: Sequence[Term], chunk: Chunk) -> bool:
 
 def _is_disease(term: Term) -> bool:
     """Whether a term is a disease, or a word of the name of one."""
-    has_names = bool(term.phrases) and not any(map(str.isdigit, term.text))
-    return term.is_specific or has_names
+    return term.is_specific or not {*term.phrases} <= {" ".join(stems(term.text))}
 
 
 def _may_say_what_treats(terms: Sequence[Term], chunk: Chunk) -> bool:

@@ -332,6 +332,11 @@ def test_a_heading_is_quoted_where_only_it_shows_that_a_sentence_answers(
     assert says in answer.text, answer.refusal_reason
 
 
+RESISTANT = passage(
+    "Patients with MDR-TB received levofloxacin 20 mg/kg.",
+    "tb",
+    "Levofloxacin in multidrug-resistant tuberculosis: a randomised trial",
+)
 COLITIS = passage(
     "Patients received infliximab 5 mg/kg. It is also used in Crohn disease.",
     "uc",
@@ -345,6 +350,7 @@ COLITIS = passage(
         ("What is the dose of infliximab for Crohn disease?", COLITIS, ""),
         ("What is the dose of infliximab for ulcerative colitis?", COLITIS, "5 mg/kg"),
         ("What dose of infliximab was given?", COLITIS, "5 mg/kg"),
+        ("What dose of levofloxacin was studied in MDR-TB?", RESISTANT, "20 mg/kg"),
     ],
 )
 def test_a_study_of_one_disease_gives_no_dose_for_another(

@@ -996,6 +996,8 @@ PLAIN = of_label("ELIQUIS (apixaban)", "adverse_events", "Most adverse reactions
         ("Where should I keep my Lantus?", KEPT, "refrigerate"),
         ("What is lisinopril prescribed for?", TREATS, "hypertension"),
         ("Does Eliquis interact with ketoconazole?", TOGETHER, "Reduce the dose by 50%"),
+        ("What is the dose of apixaban with ketoconazole?", TOGETHER, "Reduce the dose by 50%"),
+        ("Is it safe to combine Eliquis and ketoconazole?", TOGETHER, "Reduce the dose by 50%"),
         ("How should Eliquis be stored?", PLAIN, ""),
         ("How does Eliquis work?", PLAIN, ""),
         ("Does Eliquis interact with ketoconazole?", PLAIN, ""),
@@ -1055,3 +1057,16 @@ def test_a_fact_is_found_in_a_later_passage_about_the_name() -> None:
     )
     answer = ExtractiveAnswerer(DENSE).answer("half-life of sildenafil", [*early, late])
     assert "about 4 hours" in answer.text, answer.refusal_reason
+
+
+def test_what_a_study_says_of_interactions_in_general_is_not_said_of_two_drugs() -> None:
+    found = [
+        of_label("PRINIVIL (lisinopril)", "drug_interactions", "Lithium: toxicity of lithium."),
+        passage(
+            "A value was left out after a drug with major interactions with warfarin.",
+            title="Generic warfarin: a randomized trial",
+        ),
+    ]
+    assert (
+        not ExtractiveAnswerer(DENSE).answer("Does lisinopril interact with warfarin?", found).text
+    )

@@ -91,7 +91,7 @@ SPINAL = passage(
         ("Is Glucophage XR approved in children?", [USES], "adults only", "10 years"),
         ("Starting dose of Lantus in type 2 diabetes", [GLARGINE], "0.2 units/kg", "one-third"),
         ("Starting dose of Lantus in type 1 diabetes", [GLARGINE], "12 units", "0.2 units/kg"),
-        ("Starting dose of Lantus in type 1 diabetes", [TYPE_2], "", "0.2 units/kg"),
+        ("Starting dose of Lantus in type 1 diabetes", [TYPE_2], "one-third", "0.2 units/kg"),
     ],
 )
 def test_a_dose_is_that_of_the_form_asked_for(
