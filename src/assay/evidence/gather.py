@@ -258,7 +258,10 @@ def unsaid(question: str, evidence: Evidence) -> str:
     said = frozenset[str]().union(
         *(vocabulary(text).every for one in chunks for text in (one.title, one.text))
     )
-    if any(one.passage.is_asked_for or one.beside for one in evidence.about):
+    if any(
+        one.passage.is_asked_for or (one.beside and not _is_study(one.passage.chunk))
+        for one in evidence.about
+    ):
         said |= OF_SECTIONS  # a label that speaks of two drugs says how they go together
     beginnings = {word[:_BEGINNING] for word in said if len(word) >= _BEGINNING}
     for fact in attributes_asked(question):

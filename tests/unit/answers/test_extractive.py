@@ -1070,3 +1070,16 @@ def test_what_a_study_says_of_interactions_in_general_is_not_said_of_two_drugs()
     assert (
         not ExtractiveAnswerer(DENSE).answer("Does lisinopril interact with warfarin?", found).text
     )
+
+
+def test_which_drugs_a_trial_allows_is_not_how_they_interact() -> None:
+    trial = passage(
+        "Anticoagulants for line maintenance (warfarin 1 mg/day) are allowed.",
+        name="NCT00046891",
+        title="NCT00046891: Ginkgo biloba",
+    )
+    assert (
+        not ExtractiveAnswerer(DENSE)
+        .answer("Does ginkgo biloba interact with warfarin?", [trial])
+        .text
+    )
