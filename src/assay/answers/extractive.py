@@ -31,6 +31,7 @@ from assay.evidence.attributes import (
     AMOUNT,
     DOSE,
     INDICATION,
+    NOT_GIVEN,
     RADIATION,
     Attribute,
     attributes_asked,
@@ -47,6 +48,12 @@ from assay.evidence.confidence import (
     signals,
 )
 from assay.evidence.criteria import Side, sides_asked, sides_of
+from assay.evidence.forms import (
+    must_be_said,
+    releases_asked,
+    routes_asked,
+    without_releases,
+)
 from assay.evidence.gather import (
     Evidence,
     Support,
@@ -56,6 +63,8 @@ from assay.evidence.gather import (
     own_drugs,
     unsaid,
 )
+from assay.evidence.kinds import Kind as Sort
+from assay.evidence.kinds import kinds_asked
 from assay.evidence.population import (
     age_asked,
     covers,
@@ -125,6 +134,7 @@ _RIGHT_AFTER = re.compile(
     r"(?:\s+of)?\s*"
 )  # 12 mg of a drug, a 5 mg capsule of a drug
 _ADULTS = re.compile(r"\badults?\b", re.IGNORECASE)
+_ADULTS_ONLY = re.compile(r"\badults only\b|\bonly (?:for|in) adults\b", re.IGNORECASE)
 _COUNT = re.compile(r"\d\s*(?:/\s*\d|%)|\d \(\d")
 _ARM_TITLE = re.compile(r"\AArm/Group Title:\s*", re.IGNORECASE)
 _LONGEST_NAME = 4  # words
@@ -175,10 +185,11 @@ class ExtractiveAnswerer:
         if lacking := unsaid(question, evidence):
             about = " and ".join(name.text for name in evidence.names)
             return _refused(f"what was found about {about} says nothing of {lacking}")
-        best = evidence.about[:LOOKED_AT]
+        best = _looked_at(question, evidence)
         asked = _Asked.of(question, evidence)
         rows = _of_age(asked, _of_first(asked, best, [*_rows(asked, best)]))
         rows = _of_event(asked, _of_use(asked, _of_arm(asked, best, rows)))
+        rows = _of_criteria(asked, rows)
         met = _met(asked, best, rows)
         read = signals(question, [one.passage for one in best], met)
         sure = confidence(read, self.dense_model)
@@ -189,7 +200,7 @@ class ExtractiveAnswerer:
         if sure < self.gate:
             odds = f"confidence {sure:.3f}, and {self.gate:g} is needed"
             return _refused(f"the results do not seem to answer this ({odds})")
-        chosen = _chosen(asked, best, rows, self.most)
+        chosen = _all_criteria(asked, rows) or _chosen(asked, best, rows, self.most)
         if not chosen:
             return _refused(f"the results have no sentence that says {asked.what}")
         quoted = [*_read_on(asked, chosen, best)]
@@ -212,6 +223,7 @@ class _Asked:
     event: str
     others: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
     beside: Mapping[Name, tuple[str, ...]]
+    kinds: tuple[Sort, ...] = ()
 
     @classmethod
     def of(cls, question: str, evidence: Evidence) -> _Asked:
@@ -233,6 +245,7 @@ class _Asked:
                 for name, names in (*names_in(question).items(), *called, *_members(question))
             ),
             beside,
+            (*releases_asked(question), *(() if event else _kinds_dosed(question))),
         )
 
     @property
@@ -286,6 +299,11 @@ class _Drugs:
     def __bool__(self) -> bool:
         return bool(self.names)
 
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of their names, some of which are no names alone: insulin glargine."""
+        return frozenset().union(*(name.words for name in self.names))
+
     def on(self, chunk: Chunk) -> _Drugs:
         """The same for a passage of a label, which may use its own names."""
         called = own_drugs(chunk)
@@ -319,7 +337,7 @@ class _Drugs:
         return [
             (match.start(), at in own)
             for at, match in enumerate(words)
-            if at in own or is_drug(match[0])
+            if at in own or (is_drug(match[0]) and base(match[0]) not in self.words)
         ]
 
 
@@ -331,6 +349,16 @@ class _Row:
     rank: int
     held: frozenset[str]
     around: frozenset[str]
+
+
+def _looked_at(question: str, evidence: Evidence) -> Sequence[Support]:
+    """The best passages; where none states what is asked of a name, with later ones that do."""
+    about, facts = evidence.about, attributes_asked(question) if evidence.names else ()
+    best = about[:LOOKED_AT]
+    if not facts or any(states_all(one.passage.chunk.text, facts) for one in best):
+        return best
+    later = [one for one in about[LOOKED_AT:] if states_all(one.passage.chunk.text, facts)]
+    return [*best[: LOOKED_AT - len(later)], *later][:LOOKED_AT]
 
 
 def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
@@ -351,6 +379,7 @@ def _rows(asked: _Asked, supports: Sequence[Support]) -> Iterator[_Row]:
                 and not (asked.is_dose and (one.arm or _is_of_others(asked, one, chunk)))
                 and not (asked.facts and _is_of_nobody(asked, one, chunk))
                 and not _names_another(asked, one.text, chunk)
+                and not (asked.facts and _is_of_another_kind(asked, one, chunk))
             ):
                 held = _held(one, asked, numbers)
                 yield _Row(one, rank, held, _named(one.context, asked))
@@ -364,9 +393,8 @@ def _for_whom(asked: _Asked) -> frozenset[str]:
 def _says_of_whom(asked: _Asked, one: Sentence, chunk: Chunk) -> str:
     """The texts that say of whom a sentence is; a dose must say so itself, or its heading."""
     said = f"{one.text} {one.columns} {one.context} {chunk.metadata.get('heading') or ''}"
-    until = (
-        "" if asked.is_dose or _ADULTS.search(one.text) else one.paragraph.partition(one.text)[0]
-    )
+    is_of_adults = _ADULTS.search(one.text) and not _ADULTS_ONLY.search(one.text)
+    until = "" if asked.is_dose or is_of_adults else one.paragraph.partition(one.text)[0]
     return f"{said} {until}"
 
 
@@ -383,8 +411,9 @@ def _met(asked: _Asked, supports: Sequence[Support], rows: Sequence[_Row]) -> fr
         met |= fact.words
     for words, _ in asked.others:  # which a sentence has by another name
         met |= words if any(words <= row.held for row in rows) else frozenset[str]()
-    if rows and asked.is_dose:  # each is for the people in question, whatever it calls them
-        rest = without_groups(asked.question)
+    if rows:  # each is of the form and for the people in question, whatever it calls them
+        rest = without_releases(asked.question)
+        rest = without_groups(rest) if asked.is_dose else rest
         met |= frozenset(analyse(asked.question).terms).difference(analyse(rest).terms)
     return met
 
@@ -468,6 +497,12 @@ def _of_use(asked: _Asked, rows: list[_Row]) -> list[_Row]:
     return [row for row, count in zip(rows, said, strict=True) if count == most]
 
 
+def _of_criteria(asked: _Asked, rows: list[_Row]) -> list[_Row]:
+    """The criteria with a word of what is asked of them, where there are any."""
+    about = [row for row in rows if row.held.difference(_OF_CRITERIA, OF_SECTIONS, row.around)]
+    return about if asked.sides and about else rows
+
+
 def _of_age(asked: _Asked, rows: list[_Row]) -> list[_Row]:
     """The rows for people of the age in question, where there are any."""
     if asked.age is None:
@@ -496,10 +531,32 @@ def _is_of_others(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
     return bool(drugs) and not _gives(drugs, one, chunk)
 
 
+def _kinds_dosed(question: str) -> tuple[Sort, ...]:
+    """The kinds for which a dose is asked: by which route, for which type or stage of a disease."""
+    if DOSE not in attributes_asked(question):
+        return ()
+    return (*routes_asked(question), *kinds_asked(question))
+
+
+def _is_of_another_kind(asked: _Asked, one: Sentence, chunk: Chunk) -> bool:
+    """Whether a sentence is of another kind, or does not say that the drug is released so."""
+    own = f"{_heading(one, chunk)}\n{one.columns}\n{one.text}".lower()
+    if any(kind.another_in(own) for kind in asked.kinds):
+        return True
+    around = f"{own}\n{names_of_document(chunk).lower()}"
+    releases = releases_asked(asked.question)
+    if any(must_be_said(one) and not one.is_in(around) for one in releases):
+        return True
+    whole = f"{around}\n{chunk.text.lower()}"
+    routes = routes_asked(asked.question) if asked.is_dose else ()
+    return any(must_be_said(one) and not one.is_in(whole) for one in routes)
+
+
 def _gives(drugs: _Drugs, one: Sentence, chunk: Chunk) -> bool:
     """Whether an amount in a sentence is one of these drugs.
 
-    It is of the drug right after it, or else of the last one before it. Where none is named, it is
+    It is of the drug right after it, or else of the last one before it, and so is what is said of
+    not giving any. Where none is named, it is
     of the only drug of the document, or of the one that the paragraph or its heading names.
     """
     named = drugs.placed(one.text)
@@ -507,6 +564,9 @@ def _gives(drugs: _Drugs, one: Sentence, chunk: Chunk) -> bool:
         is_only = all(is_asked for _, is_asked in drugs.placed(names_of_document(chunk)))
         return is_only or drugs.are_in(f"{_heading(one, chunk)} {one.columns} {one.paragraph}")
     amounts = [(match.start(), match.end()) for match in AMOUNT.finditer(one.text)]
+    if not amounts and (match := NOT_GIVEN.search(one.text)):
+        before = [is_asked for at, is_asked in named if at < match.start()]
+        return (before[-1:] or [named[0][1]])[0]
     if not amounts:
         return any(is_asked for _, is_asked in named)
     for start, end in amounts:
@@ -601,6 +661,18 @@ def _chosen(
         candidates.setdefault(f"{one.arm} {one.text}", _Candidate(one, rank, held, below, value))
     of_names = frozenset[str]() if asked.facts or asked.sides else frozenset(named)
     return _greedy(list(candidates.values()), rarity, whole, most, of_names)
+
+
+def _all_criteria(asked: _Asked, rows: Sequence[_Row]) -> list[_Candidate]:
+    """The criteria of a trial in order, where nothing more is asked of them than which they are."""
+    named = frozenset[str]().union(*(name.words for name in asked.names))
+    around = rows[0].around if rows else frozenset[str]()
+    if not asked.sides or asked.wanted.difference(named, around, _OF_CRITERIA, OF_SECTIONS):
+        return []
+    return [
+        _Candidate(row.sentence, row.rank, row.held, row.around, 0.0)
+        for row in rows[:_LONGEST_LIST]
+    ]
 
 
 def _worth_of_section(asked: _Asked, one: Sentence, held: frozenset[str]) -> float:
@@ -788,7 +860,8 @@ def _goes_on_to_another(asked: _Asked, one: Sentence) -> bool:
 def _is_of_another(one: Sentence, chunk: Chunk, drugs: _Drugs) -> bool:
     """Whether a sentence and the heading above it name a drug, and not the one in question."""
     own = f"{one.context.removeprefix(chunk.title)} {one.text}"
-    return any(map(is_drug, _LETTERS.findall(own))) and not drugs.are_in(f"{own} {one.columns}")
+    named = (word for word in _LETTERS.findall(own) if base(word) not in drugs.words)
+    return any(map(is_drug, named)) and not drugs.are_in(f"{own} {one.columns}")
 
 
 def _rarity(there: int, of: int) -> float:

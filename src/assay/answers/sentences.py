@@ -35,6 +35,7 @@ _CUT = 80  # characters of a last line that was cut off
 _SAYS_SOMETHING = 5  # words of a line that stands alone
 _CUT_OFF = "(),;:%"  # no sentence begins so
 _TITLE_CASE = 0.6
+_ELIGIBILITY = "eligibility"
 _MEASURE = "Outcome Measurement"
 _ARM = "Arm/Group Title"
 _UNIT = "Unit of Measure"
@@ -104,7 +105,7 @@ def sentences(chunk: Chunk, others: Sequence[Chunk] = ()) -> list[Sentence]:
                 found.append(replace(row, heading=heading))
         elif not line:
             continue
-        elif not spoken and _is_heading(line, alone=alone):
+        elif not spoken and _is_heading(line, alone=alone) and not _is_criterion(chunk, line, side):
             context, heading, columns = f"{chunk.title} {line}", line, ""
             if said is not None:
                 announced = line
@@ -267,6 +268,18 @@ def _is_heading(line: str, *, alone: bool) -> bool:
     if ": " in line or _has_digit(rest):
         return False
     return not (alone and len(line.split()) >= _SAYS_SOMETHING and not _is_titled(line))
+
+
+def _is_criterion(chunk: Chunk, line: str, side: Side | None) -> bool:
+    """Whether a short line is one of the criteria of a trial, and leads to none."""
+    return (
+        chunk.section_label == _ELIGIBILITY
+        and side is not None
+        and side_of_heading(line) is None
+        and not line.endswith((":", "?"))
+        and not line.startswith("#")
+        and not line.isupper()
+    )
 
 
 def _is_titled(line: str) -> bool:

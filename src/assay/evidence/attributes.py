@@ -53,9 +53,13 @@ _TIME = (
 )
 _NOT_GIVEN = (
     r"do not (?:use|take|give|exceed)|not recommended|should not be (?:used|given|taken)"
-    r"|(?:not|no)\b.{0,40}\b(?:established|studied|adjust\w*)"
+    r"|(?:not|no)\b.{0,40}\badjust\w*|not\b.{0,40}\bstudied (?:among|for|in)\b"
+    r"|\b(?:dos(?:es?|age|ing)|efficacy|effectiveness|safety|use)\b.{0,80}\bnot\b.{0,40}"
+    r"\b(?:established|studied)"
     r"|\badjust\w*\b.{0,40}\b(?:not|un)\s?necessary"
 )
+_PART = r"(?:\b\d+\s?%|\b(?:one[- ])?(?:half|third|quarter)\b)"
+_SHARE = rf"\bdos(?:es?|age)\b.{{0,60}}?\b(?:by|is|to)\b.{{0,20}}?{_PART}"
 _MOST = (
     r"\b(?:max\w*|exceed\w*|up to|(?:no|not) more than|at most|limit\w*|greater than|higher than"
     r"|above|ceiling|ranges?|ranging)\b"
@@ -135,7 +139,7 @@ def _ratio(name: str, short: str) -> Attribute:
 DOSE = _attribute(
     "a dose",
     _ASKS_DOSE,
-    rf"(?i:{_AMOUNT}|{_NOT_GIVEN}|\bdos(?:e|age).*\|.*\d)",
+    rf"(?i:{_AMOUNT}|{_NOT_GIVEN}|{_SHARE}|\bdos(?:e|age).*\|.*\d)",
     "dose dosage dosing posology recommended",
 )
 
@@ -222,6 +226,22 @@ ATTRIBUTES = (
         rf"(?i:\b(?:half[- ]?li(?:fe|ves)|t\s?(?:1/2|½))[^.]{{0,120}}?{_TIME}"
         rf"|{_TIME}[^.]{{0,30}}half[- ]?li(?:fe|ves))",
         "half life",
+    ),
+    _attribute(
+        "how it works",
+        r"\bhow (?:does|do|did)\b.*\bwork\W*\Z|\b(?:mechanisms?|modes?) of action\b",
+        r"(?i:\b(?:activates?|acts|agonists?|antagoni[sz]\w+|binds?|block(?:s|ers?|ade)|decreases"
+        r"|enhances|improves|increases|inhibit(?:s|ors?|ion)|interferes|prevents|reduces|stimulates"
+        r"|suppresses|mechanism)\b)",
+        "work works mechanism mechanisms mode action",
+    ),
+    _attribute(
+        "how to store it",
+        r"\b(?:stor(?:e|ed|age|ing)|refrigerat\w+|shelf life)\b"
+        r"|\A\W*(?:how|where)\b.*\b(?:keep|kept)\b",
+        r"(?i:\bstor(?:e|ed|age|ing)\b|refrigerat|freez|room temperature|protect\w* from"
+        r"|shelf life|\bkeep\b)",
+        "store stored storage keep kept",
     ),
     _attribute(
         "whether women or men may",
@@ -311,6 +331,8 @@ def _forms(number: int, unit: str) -> str:
 
 AMOUNT = re.compile(_AMOUNT, re.IGNORECASE)
 """An amount in which drugs are given."""
+NOT_GIVEN = re.compile(_NOT_GIVEN, re.IGNORECASE)
+"""What says that a drug is not to be given."""
 RADIATION = re.compile(_RADIATION, re.IGNORECASE)
 
 

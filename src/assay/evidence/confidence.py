@@ -33,9 +33,9 @@ would you your
 """
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 _LIGHT_TEXT = """
-above adult adults against ago allowed bad below case cases combination combined come comes common
-compared comparison dangerous day days difference different divided doctor doctors drug drugs effect
-effects frequent general good group groups high hour hours kind level levels low main maximum
+above adult adults against ago allowed bad below case cases combination combine combined come comes
+common compared comparison dangerous day days difference different divided doctor doctors drug drugs
+effect effects frequent general good group groups high hour hours kind level levels low main maximum
 medication medications medicine medicines men minimum minute minutes month months new normal number
 okay old overall part participant participants percent percentage plus proportion rate rates receive
 received recommended reported result results safe safely same share show shown shows sign signs
@@ -47,8 +47,8 @@ LIGHT = STOP_WORDS | frozenset(_LIGHT_TEXT.split())
 """Words that say nothing of what a question is about."""
 _SECTION_TEXT = """
 adverse contraindicated contraindications criteria dosage dose dosing effects eligible enter events
-excluded indicated indications interact interactions join part participate precautions reactions
-recommended side trial use used warnings
+excluded indicated indications interact interactions join part participate precautions prescribed
+reactions recommended side trial use used warnings
 """
 OF_SECTIONS = frozenset(analyse(_SECTION_TEXT).terms)
 """Words that name a section rather than what it says."""

@@ -29,6 +29,7 @@ from assay.analysis.words import analyse, vocabulary
 from assay.evidence.attributes import AMOUNT, DOSE, INDICATION, attributes_asked
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
 from assay.evidence.criteria import sides_asked, without_exclusions
+from assay.evidence.forms import routes_asked
 from assay.evidence.kinds import Kind as Opposite
 from assay.evidence.kinds import opposites_asked
 from assay.evidence.population import is_of_other_sex, without_groups
@@ -87,6 +88,8 @@ _TREATED = frozenset(
     )
 )  # sections of a label that say for what and whom a dose is
 _METHODS = frozenset(("interventions", "methods"))
+_ON_OTHERS = frozenset(("discussion", "introduction"))
+_INTERACT = re.compile(r"\binteract", re.IGNORECASE)
 _SENTENCES = re.compile(r"\n|(?<=[.;])\s")
 _ASKS_WHAT_WAS = re.compile(r"\b(?:did|gave|got|had|received|took|was|were)\b", re.IGNORECASE)
 _RECOMMENDED = re.compile(
@@ -191,6 +194,8 @@ def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = Fals
     strict = [name for name in names if name.kind is not Kind.PEOPLE]
     treatments = frozenset(name for name in strict if name.kind is Kind.DRUG)
     opposites = opposites_asked(question)
+    if DOSE in attributes_asked(question):
+        opposites += routes_asked(question)
     kept = [
         (passage, one)
         for passage, one in zip(passages, held, strict=True)
@@ -202,6 +207,9 @@ def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = Fals
     met = frozenset[Name]().union(*(one.met for _, one in kept))
     missing = tuple(name.text for name in names if name not in met)
     texts = _texts_of(question, passages)
+    if treatments and DOSE in attributes_asked(question):
+        named = subject_terms(_asked_of_all(question))
+        kept = [one for one in kept if not _is_study_of_another(named, one[0].chunk)]
     on_subject = _on_subject(terms, strict, kept, texts)
     unmet = () if on_subject or missing else _nearest(terms, [texts(one.chunk) for one, _ in kept])
     if unmet and INDICATION in attributes_asked(question):
@@ -227,7 +235,9 @@ def _gather(question: str, passages: Sequence[Passage], *, by_class: bool = Fals
             passage,
             _must_say(passage, one, strict),
             _not_called(one, strict),
-            _not_called(one, treatments - own) if _is_label_of(treatments, passage, one) else (),
+            _not_called(one, treatments - own)
+            if _INTERACT.search(question) or _is_label_of(treatments, passage, one)
+            else (),
         )
         for passage, one in whole
         if passage.chunk.doc_id in of_it
@@ -248,8 +258,11 @@ def unsaid(question: str, evidence: Evidence) -> str:
     said = frozenset[str]().union(
         *(vocabulary(text).every for one in chunks for text in (one.title, one.text))
     )
-    if any(one.passage.is_asked_for for one in evidence.about):
-        said |= OF_SECTIONS
+    if any(
+        one.passage.is_asked_for or (one.beside and not _is_study(one.passage.chunk))
+        for one in evidence.about
+    ):
+        said |= OF_SECTIONS  # a label that speaks of two drugs says how they go together
     beginnings = {word[:_BEGINNING] for word in said if len(word) >= _BEGINNING}
     for fact in attributes_asked(question):
         if any(fact.states.search(one.text) for one in chunks):
@@ -332,8 +345,8 @@ def _asked_of_all(question: str) -> str:
 def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], tuple[str, ...]]:
     """What says which subject a passage has: a dose is not for what keeps patients out.
 
-    Nor is it for what a label only speaks of, and neither treats nor gives a dose for. What a drug
-    is used for, only a sentence on uses says there.
+    Nor is it for what a label only speaks of, and neither treats nor gives a dose for, or what a
+    study says of the work of others. What a drug is used for, only a sentence on uses says there.
     """
     asked = attributes_asked(question)
     if DOSE not in asked and INDICATION not in asked:
@@ -345,6 +358,8 @@ def _texts_of(question: str, passages: Sequence[Passage]) -> Callable[[Chunk], t
         if is_for and own_drugs(chunk) and section_of(chunk.section_label) not in _TREATED:
             parts = _SENTENCES.split(chunk.text) if INDICATION in asked else ()
             return *filter(INDICATION.states.search, parts), *own_texts(chunk)[1:]
+        if is_for and _is_study(chunk) and section_of(chunk.section_label) in _ON_OTHERS:
+            return own_texts(chunk)[1:]
         return without_exclusions(chunk, others), *own_texts(chunk)[1:]
 
     return texts
@@ -377,6 +392,19 @@ def _on_subject(
         for passage, held in kept
         if passage.chunk.doc_id in having or not lacking(terms, *texts_of(passage.chunk))
     ]
+
+
+def _is_study_of_another(terms: Sequence[Term], chunk: Chunk) -> bool:
+    """Whether a study is called by a disease, and by none of those for which a dose is asked."""
+    diseases = [term for term in terms if _is_disease(term)]
+    if not diseases or not _is_study(chunk) or len(lacking(diseases, chunk.title)) < len(diseases):
+        return False
+    return any(map(_is_disease, subject_terms(chunk.title)))
+
+
+def _is_disease(term: Term) -> bool:
+    """Whether a term is a disease, or a word of the name of one."""
+    return term.is_specific or not {*term.phrases} <= {" ".join(stems(term.text))}
 
 
 def _may_say_what_treats(terms: Sequence[Term], chunk: Chunk) -> bool:

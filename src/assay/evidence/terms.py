@@ -37,6 +37,7 @@ from assay.analysis.names import is_name
 from assay.analysis.spelling import american, base, folded
 from assay.analysis.words import Lines, analyse, is_time, vocabulary
 from assay.evidence.confidence import LIGHT, OF_SECTIONS
+from assay.evidence.forms import must_be_said, releases_asked, without_releases
 from assay.evidence.kinds import MEASURED, Kind, designated, is_sign, opposed, signed
 
 _WORD = re.compile(r"[^\W_]+(?:(?:[-\u2010\u2011'’.]|(?<=\d),(?=\d))[^\W_]+)*")
@@ -112,6 +113,7 @@ _ROUTES = {
     for line in _ROUTES_TEXT.strip().split("\n")
     for word in line.split()[:3]
 }
+_SHORT_ROUTES = frozenset(("iv", "po", "sc"))  # "im" may be "I'm"
 _SORTS_TEXT = """
 adenocarcinoma adenoma cancer carcinoma malignancy metastases neoplasm sarcoma tumor,
 condition disease disorder syndrome, failure impairment insufficiency, infection, injury trauma,
@@ -208,11 +210,15 @@ def subject_terms(question: str) -> tuple[Term, ...]:
     """The terms that name what a question is about."""
     if language_of(question):  # whose small words are not known
         return ()
+    releases = releases_asked(question)
+    if releases:
+        question = without_releases(question)
     describes = sum(map(_is_content, _words(question))) >= _DESCRIBING
     words = _words(in_medical_words(question))
     naming = _after(words, _ATTACHED) if describes else _naming(question, words)
     diseases = (at for at, word in enumerate(words) if is_name(word) and not is_drug(word))
-    return _terms(words, naming.union(diseases), describes=describes)
+    found = _terms(words, naming.union(diseases), describes=describes)
+    return (*found, *(Term(one.text, kind=one) for one in releases if must_be_said(one)))
 
 
 def _words(question: str) -> list[str]:
@@ -393,7 +399,7 @@ def _is_code(word: str) -> bool:
 def _is_content(word: str) -> bool:
     low = folded(word)
     return (
-        (len(low) >= _SHORTEST or (len(low) == 2 and word.isupper()))
+        (len(low) >= _SHORTEST or (len(low) == 2 and (word.isupper() or low in _SHORT_ROUTES)))
         and low not in LIGHT
         and low not in MEASURED
         and base(low) not in _ASKING

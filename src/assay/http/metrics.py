@@ -19,7 +19,7 @@ REASONS = ("timeout", "error", "unavailable", "partial")
 INTENTS = (
     "tabular", "eligibility", "adverse_events", "results", "methods", "dosage",
     "dosage_forms", "overdosage", "indications", "contraindications", "interactions", "warnings",
-    "boxed_warning",
+    "boxed_warning", "pharmacology", "storage",
 )  # fmt: skip
 OUTCOMES = ("complete", "failed", "cancelled", "interrupted")
 GATES = (

@@ -17,6 +17,7 @@ import numpy as np
 
 from assay import limits
 from assay.errors import AssayError
+from assay.evidence.forms import forms_asked
 from assay.evidence.kinds import kinds_asked
 from assay.model.document import Chunk, ChunkLabels
 from assay.model.query import Hit
@@ -178,7 +179,8 @@ def rank(
         boosted = keep_words_together(boosted, question.plain, by_words, texts, is_mention)
     if scope is not GIVEN:
         boosted = lower_others(boosted, question.plain, traits, texts, detected=bool(detected))
-    boosted = lower_other_kinds(boosted, kinds_asked(question.plain), texts)
+    kinds = (*kinds_asked(question.plain), *forms_asked(question.plain))
+    boosted = lower_other_kinds(boosted, kinds, texts)
     seconds = {
         "fusion": between - started,
         "boosts": time.perf_counter() - between,

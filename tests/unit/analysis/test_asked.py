@@ -67,3 +67,20 @@ def test_a_trade_name_with_the_stem_of_another_word_is_met_as_it_is_written() ->
     (typed,) = names_asked("what does Migranal cost")
     assert typed.is_in("MIGRANAL is a spray.")
     assert not typed.is_in("A migraine, or two migraines")
+
+
+@pytest.mark.parametrize(
+    ("short", "name"),
+    [
+        ("MTX", "methotrexate"),
+        ("HCTZ", "hydrochlorothiazide"),
+        ("HCQ", "hydroxychloroquine"),
+        ("TXA", "tranexamic acid"),
+        ("TMZ", "temozolomide"),
+        ("3TC", "lamivudine"),
+    ],
+)
+def test_short_names_of_drugs_are_names_of_them(short: str, name: str) -> None:
+    asked = f"dose of {short}"
+    assert [one.kind for one in names_asked(asked)] == [Kind.DRUG]
+    assert names_asked(asked)[0].is_in(f"It is given with {name}.")

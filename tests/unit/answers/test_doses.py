@@ -330,3 +330,32 @@ def test_a_heading_is_quoted_where_only_it_shows_that_a_sentence_answers(
 ) -> None:
     answer = ExtractiveAnswerer(gate=0.0).answer(question, [Passage(LABEL, 1.0, {})])
     assert says in answer.text, answer.refusal_reason
+
+
+RESISTANT = passage(
+    "Patients with MDR-TB received levofloxacin 20 mg/kg.",
+    "tb",
+    "Levofloxacin in multidrug-resistant tuberculosis: a randomised trial",
+)
+COLITIS = passage(
+    "Patients received infliximab 5 mg/kg. It is also used in Crohn disease.",
+    "uc",
+    "Infliximab versus ciclosporin for ulcerative colitis: a randomised trial",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "says"),
+    [
+        ("What is the dose of infliximab for Crohn disease?", COLITIS, ""),
+        ("What is the dose of infliximab for ulcerative colitis?", COLITIS, "5 mg/kg"),
+        ("What dose of infliximab was given?", COLITIS, "5 mg/kg"),
+        ("What dose of levofloxacin was studied in MDR-TB?", RESISTANT, "20 mg/kg"),
+    ],
+)
+def test_a_study_of_one_disease_gives_no_dose_for_another(
+    question: str, found: Passage, says: str
+) -> None:
+    answer = ExtractiveAnswerer().answer(question, [found])
+    assert says in answer.text, answer.refusal_reason
+    assert bool(says) == bool(answer.text)

@@ -952,3 +952,134 @@ def test_what_people_got_is_no_word_that_a_passage_must_have() -> None:
     text = passage("Of 60 children on Zorvex, 50.9% had adverse effects.", title="Zorvex in anemia")
     question = "How many of the children got adverse effects from Zorvex?"
     assert "50.9%" in ExtractiveAnswerer(DENSE).answer(question, [text]).text
+
+
+def of_label(title: str, section: str, text: str, *, is_asked_for: bool = False) -> Passage:
+    """A passage of a drug's label."""
+    brand, _, generic = title.rstrip(")").partition(" (")
+    names = {"brands": (brand,), "generics": (generic,)}
+    made = Chunk(f"{title}:{section}", title, text, title, section_label=section, metadata=names)
+    return Passage(made, 1.0, {"dense": 0.8}, is_asked_for=is_asked_for)
+
+
+WORKS = of_label(
+    "GLUCOPHAGE (metformin)",
+    "clinical_pharmacology",
+    "Mechanism of Action\nMetformin decreases hepatic glucose production and improves insulin "
+    "sensitivity.",
+)
+KEPT = of_label(
+    "LANTUS (insulin glargine)",
+    "how_supplied",
+    "Unopened LANTUS: refrigerate at 36°F-46°F (2°C-8°C). Do not freeze.",
+)
+TREATS = of_label(
+    "PRINIVIL (lisinopril)",
+    "indications",
+    "PRINIVIL is an ACE inhibitor indicated for hypertension and heart failure.",
+    is_asked_for=True,
+)
+TOGETHER = of_label(
+    "ELIQUIS (apixaban)",
+    "dosage",
+    "Reduce the dose by 50% when ELIQUIS is coadministered with ketoconazole or ritonavir.",
+)
+PLAIN = of_label("ELIQUIS (apixaban)", "adverse_events", "Most adverse reactions are bleedings.")
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "says"),
+    [
+        ("How does metformin work?", WORKS, "hepatic glucose production"),
+        ("What is the mechanism of action of metformin?", WORKS, "hepatic glucose production"),
+        ("How should Lantus be stored?", KEPT, "refrigerate"),
+        ("Where should I keep my Lantus?", KEPT, "refrigerate"),
+        ("What is lisinopril prescribed for?", TREATS, "hypertension"),
+        ("Does Eliquis interact with ketoconazole?", TOGETHER, "Reduce the dose by 50%"),
+        ("What is the dose of apixaban with ketoconazole?", TOGETHER, "Reduce the dose by 50%"),
+        ("Is it safe to combine Eliquis and ketoconazole?", TOGETHER, "Reduce the dose by 50%"),
+        ("How should Eliquis be stored?", PLAIN, ""),
+        ("How does Eliquis work?", PLAIN, ""),
+        ("Does Eliquis interact with ketoconazole?", PLAIN, ""),
+    ],
+)
+def test_a_text_answers_in_other_words_than_the_question(
+    question: str, found: Passage, says: str
+) -> None:
+    answer = ExtractiveAnswerer(DENSE).answer(question, [found])
+    assert says in answer.text, answer.refusal_reason
+    assert bool(says) == bool(answer.text)
+
+
+SHORT_CRITERIA = Passage(
+    Chunk(
+        "NCT01151046:e",
+        "NCT01151046",
+        "Inclusion Criteria:\n  Locally advanced or metastatic breast cancer\n"
+        "  18 years of age\nExclusion Criteria:\n  Received prior treatment with exemestane\n"
+        "  Pregnancy\n  Symptomatic metastases of the brain, or of the spinal cord with a deficit",
+        title="NCT01151046: MM-121 + Exemestane",
+        section_label="eligibility",
+    ),
+    1.0,
+    {"dense": 0.8},
+    is_asked_for=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "says", "never"),
+    [
+        ("Were patients with prior exemestane excluded from NCT01151046?", ["exemestane"], "brain"),
+        ("Who can join NCT01151046?", ["Locally advanced", "18 years"], "Pregnancy"),
+        (
+            "What are the exclusion criteria of NCT01151046?",
+            ["prior treatment with exemestane", "Pregnancy", "Symptomatic"],
+            "Locally",
+        ),
+    ],
+)
+def test_short_criteria_are_criteria_and_all_are_listed(
+    question: str, says: list[str], never: str
+) -> None:
+    text = ExtractiveAnswerer(DENSE).answer(question, [SHORT_CRITERIA]).text
+    assert all(one in text for one in says), text
+    assert never not in text
+
+
+def test_a_fact_is_found_in_a_later_passage_about_the_name() -> None:
+    early = [
+        of_label("VIAGRA (sildenafil)", f"s{at}", f"Part {at} of the text on VIAGRA and men.")
+        for at in range(LOOKED_AT + 3)
+    ]
+    late = of_label(
+        "VIAGRA (sildenafil)", "pk", "Sildenafil has a terminal half life of about 4 hours."
+    )
+    answer = ExtractiveAnswerer(DENSE).answer("half-life of sildenafil", [*early, late])
+    assert "about 4 hours" in answer.text, answer.refusal_reason
+
+
+def test_what_a_study_says_of_interactions_in_general_is_not_said_of_two_drugs() -> None:
+    found = [
+        of_label("PRINIVIL (lisinopril)", "drug_interactions", "Lithium: toxicity of lithium."),
+        passage(
+            "A value was left out after a drug with major interactions with warfarin.",
+            title="Generic warfarin: a randomized trial",
+        ),
+    ]
+    assert (
+        not ExtractiveAnswerer(DENSE).answer("Does lisinopril interact with warfarin?", found).text
+    )
+
+
+def test_which_drugs_a_trial_allows_is_not_how_they_interact() -> None:
+    trial = passage(
+        "Anticoagulants for line maintenance (warfarin 1 mg/day) are allowed.",
+        name="NCT00046891",
+        title="NCT00046891: Ginkgo biloba",
+    )
+    assert (
+        not ExtractiveAnswerer(DENSE)
+        .answer("Does ginkgo biloba interact with warfarin?", [trial])
+        .text
+    )

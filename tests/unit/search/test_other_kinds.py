@@ -31,6 +31,8 @@ PAIRS = [
     ("sensory neuropathy gait", "sensory neuropathy", "motor neuropathy"),
     ("topical tacrolimus eczema", "topical tacrolimus", "oral tacrolimus"),
     ("intravenous iron anaemia", "intravenous iron", "oral iron"),
+    ("acyclovir po dosing", "acyclovir tablets", "intravenous acyclovir"),
+    ("nifedipine XR dosing", "extended-release nifedipine", "immediate-release nifedipine"),
     ("paroxysmal nocturnal cough", "paroxysmal cough", "persistent cough"),
     ("low-grade chondrosarcoma margins", "low-grade chondrosarcoma", "high-grade chondrosarcoma"),
     ("short-acting nitrates relief", "short-acting nitrates", "long-acting nitrates"),

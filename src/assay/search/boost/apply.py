@@ -48,7 +48,7 @@ _TOPICS = frozenset({
 _OTHER_TOPICS = _TOPICS | {"baseline", "participant_flow", "outcomes", "eligibility"}
 OF_LABELS = frozenset({
     *("dosage", "dosage_forms", "overdosage", "indications", "contraindications", "interactions"),
-    *("warnings", "boxed_warning"),
+    *("warnings", "boxed_warning", "pharmacology", "storage"),
 })  # fmt: skip
 GENTLE = 0.1  # the share of a boost that is left where the subject is unknown; see design/033
 EVERYTHING = Scope(By.NOTHING)

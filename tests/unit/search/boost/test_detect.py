@@ -133,6 +133,12 @@ def test_only_whole_words_match(query: str) -> None:
         ("inclusion and exclusion of the zelomab trial", "eligibility"),
         ("dosage forms of zelomab", "dosage_forms"),
         ("dose-limiting toxicity of zelomab", "adverse_events"),
+        ("half-life of zelomab", "pharmacology"),
+        ("zelomab half life", "pharmacology"),
+        ("how does zelomab work", "pharmacology"),
+        ("mechanism of action of zelomab", "pharmacology"),
+        ("how should zelomab be stored", "storage"),
+        ("zelomab storage temperature", "storage"),
     ],
 )
 def test_the_words_of_the_field(query: str, intent: str) -> None:
@@ -142,6 +148,7 @@ def test_the_words_of_the_field(query: str, intent: str) -> None:
 @pytest.mark.parametrize(
     "query",
     [
+        *("glycogen storage disease", "iron storage", "cold storage of platelets"),
         *("methods of contraception", "dose-response curve", "periodic table", "food safety"),
         *("protein interactions", "early warning score", "low-dose aspirin", "dose escalation"),
         *("table tennis injuries", "water table", "multiplication table", "gene dosage"),

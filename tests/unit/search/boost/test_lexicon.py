@@ -21,8 +21,8 @@ def test_the_shipped_lexicon_knows_the_intents_and_covers_every_hint() -> None:
     lexicon = default_lexicon()
     assert list(lexicon.intents) == [
         *("eligibility", "adverse_events", "results", "methods", "dosage"),
-        *("dosage_forms", "overdosage", "indications", "contraindications", "interactions"),
-        *("warnings", "boxed_warning"),
+        *("dosage_forms", "overdosage", "pharmacology", "storage", "indications"),
+        *("contraindications", "interactions", "warnings", "boxed_warning"),
     ]
     assert {intent.base for intent in lexicon.intents.values()} == {3.0, 2.0}
     hints = {hint for intent in lexicon.intents.values() for hint in intent.hints}
