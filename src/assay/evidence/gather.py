@@ -71,7 +71,7 @@ _NO_DRUG = re.compile(
     re.IGNORECASE,
 )  # insulin sensitizers are not insulin
 _IN_BRACKETS = re.compile(
-    r"(?<![^\W_])((?:[A-Z]|(?=[a-z-]*\d))[\w-]+)[®™]?\s?"
+    r"(?<![^\W_])((?:[A-Z]|(?=[a-z-]{0,60}\d))[\w-]{1,60}+)[®™]?\s?"
     r"\(([^\W\d_][\w-]{3,}(?: [^\W\d_]{3,})?)[®™]?\)"
 )  # a name, and one or two words
 _SHORT_NAME = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")  # S-1
