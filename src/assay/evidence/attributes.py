@@ -196,7 +196,7 @@ ATTRIBUTES = (
     ),
     _attribute(
         "a maximum",
-        rf"(?=.*\bmax(?:im(?:um|al))?\b)(?:{_ASKS_DOSE})",
+        rf"\A(?=.*\bmax(?:im(?:um|al))?\b)(?:{_ASKS_DOSE})",
         rf"(?i:{_MOST}.{{0,80}}?{_AMOUNT}|{_AMOUNT}.{{0,40}}?\b(?:max\w*|(?:at|the) most)\b"
         rf"|\d\s*(?:{_GIVEN}\s*)?(?:to|-|\u2013)\s*{_AMOUNT})",
         "max maximum maximal",

@@ -65,7 +65,8 @@ _DENIED = re.compile(r" non ?([^\W_]{4,})(?= ([^\W_]+) )")  # in plain words
 _TERM = 7  # letters of a word that means the same beside any other: diabetic, not small
 _DENIALS = ("non", "not", "no", "without")
 _NO_DRUG = re.compile(
-    r"[^\W_]+[- ](?:absorption|allerg\w+|antagonis\w+|concentrations?|control|deficien\w+|extract"
+    r"(?<![^\W_])[^\W_]+[- ](?:absorption|allerg\w+|antagonis\w+|concentrations?|control"
+    r"|deficien\w+|extract"
     r"|inhibitors?|intoleran\w+|levels?|metabolism|naive|poisoning|receptors?|refractory"
     r"|resistan\w+|sensiti[sz]\w+|sensitivity|tolerance|uptake)\b",
     re.IGNORECASE,
