@@ -86,10 +86,16 @@ def is_here(package: str) -> bool:
 
 
 def missing(package: str, error: ImportError | None = None) -> MissingDependencyError:
-    """What to say where a package is not here, or cannot be imported."""
+    """What to say where a package is not here, or cannot be imported.
+
+    What is named as missing is the package that was not found, which may be one that another needs.
+    """
     package = package.partition(".")[0]
     extra = EXTRA_OF.get(package)
     broken = error is not None and not isinstance(error, ModuleNotFoundError)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.partition(".")[0]
+        extra = EXTRA_OF.get(package, extra)
     why = f"cannot be imported: {error}" if broken else "is not installed"
     wanted = f"'{installed_from()}[{extra}]'" if extra else package.replace("_", "-")
     needed = f"the extra {extra}" if extra else f"the package {package}"
@@ -114,6 +120,7 @@ def installed_from() -> str:
 
 
 def explained(error: ImportError) -> MissingDependencyError | None:
-    """The same for an import that failed; None where it is of no package that an extra brings."""
+    """The same for an import that failed; None where no package is missing, or our own code is."""
     package = (error.name or "").partition(".")[0]
-    return missing(package, error) if package in EXTRA_OF else None
+    absent = isinstance(error, ModuleNotFoundError) and package not in ("", "assay")
+    return missing(package, error) if absent or package in EXTRA_OF else None

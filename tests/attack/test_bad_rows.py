@@ -163,3 +163,22 @@ def test_a_bad_row_is_named_and_the_others_are_shown(
         assert any("bad" in one for one in problems(home / "assay.db"))
         assert client.delete("/v1/runs/bad").status_code in (200, 204)
         assert client.get("/v1/runs").json()["damaged"] == []
+
+
+@pytest.mark.parametrize("value", ["x", "{", "[1]"])
+@pytest.mark.parametrize("column", ["request", "problem"])
+def test_a_job_that_was_damaged_hides_no_other(
+    column: str, value: str, make_service: MakeService
+) -> None:
+    service = make_service()
+    with client_of(service) as client:
+        for name in ("one", "two"):
+            document = {"doc_id": name, "text": "heart failure"}
+            assert client.post("/v1/documents", json={"documents": [document]}).is_success
+        before = client.get("/v1/jobs").json()["jobs"]
+        with sqlite3.connect(service.workspace.layout.database) as rows:
+            damaged = (value, before[0]["job_id"])
+            rows.execute(f"UPDATE jobs SET {column} = ? WHERE job_id = ?", damaged)
+        after = client.get("/v1/jobs").json()["jobs"]
+        assert [one["job_id"] for one in after] == [one["job_id"] for one in before]
+        assert client.get("/jobs").status_code == 200

@@ -44,6 +44,36 @@ def test_every_judged_query_counts_or_is_named(
         assert json.loads(out)["metrics"] == {"mrr": 0.5}
 
 
+TWO_FAULTS = {
+    "columns": (b"q1\t\n\n0.5 1\nf4 Q0 d4 1 0.5 1\n# Q0 d5 1 0.5 1", ":1: 1 columns instead of 6"),
+    "score": (b"f1 Q0 d1 1 x 1\n#\tQ0\td2\t1\t0.5\t1\n", ":1: the score"),
+    "later": (b"f1 Q0 d1 1 0.5 1\n# Q0 d5 1 0.5 1\nf2\n", ":2: a comment, or a row"),
+}
+
+
+@pytest.mark.parametrize("piece", [1, 16, 1 << 20])
+@pytest.mark.parametrize("faults", TWO_FAULTS)
+def test_of_two_faults_the_first_is_named_however_the_file_is_read(
+    faults: str,
+    piece: int,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run, said = TWO_FAULTS[faults]
+    monkeypatch.setattr("assay.limits.STREAM_CHUNK_BYTES", piece)
+    (folder / "qrels").write_text("f1 0 d1 1\n")
+    (folder / "run").write_bytes(run)
+    for more in ([], ["--extra-columns"]):
+        assert cli(["score", "-q", "qrels", "-r", "run", "-m", "RR", *more]) == 2
+        assert f"run{said}" in capsys.readouterr().err
+    if piece == 1:
+        (folder / "run").write_text("f1 Q0 d1 1 0.5 1\n")
+        (folder / "qrels").write_bytes(b"f1 0 d1 1 2 3 4\n# 0 d1 1\n")
+        assert cli(["score", "-q", "qrels", "-r", "run", "-m", "RR"]) == 2
+        assert "qrels:1: 7 columns instead of 4" in capsys.readouterr().err
+
+
 def test_an_id_that_is_no_column_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

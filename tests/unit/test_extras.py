@@ -101,7 +101,7 @@ def test_a_missing_package_is_named_with_its_extra_and_the_command() -> None:
     assert error.hint == f"pip install '{extras.installed_from()}[search]'"
     assert error.exit_code == 2
     assert extras.missing("onnx").hint == "pip install onnx"
-    assert extras.explained(ModuleNotFoundError(name="nobody.knows")) is None
+    assert extras.explained(ImportError("no", name="nobody.knows")) is None
     assert extras.explained(ModuleNotFoundError(name="polars.series")) is not None
 
 
@@ -184,6 +184,35 @@ def test_what_needs_an_extra_says_which(
     assert f"error: this needs the extra {extra}: the package " in done.stderr
     assert f"hint: pip install '{extras.installed_from()}[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        "anyio",
+        "fastapi",
+        "jinja2",
+        "prometheus_client",
+        "pydantic",
+        "starlette",
+        "structlog",
+        "uvicorn",
+    ],
+)
+def test_a_service_names_the_one_package_that_it_lacks(package: str, tmp_path: Path) -> None:
+    code = f"{without(package)}\nfrom assay.cli.main import run\nraise SystemExit(run(['serve']))"
+    done = python(code, tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert re.search(rf"the package {package}(,? which)? is not installed", done.stderr)
+
+
+def test_what_a_package_lacks_is_named_and_not_the_package() -> None:
+    lacks = ModuleNotFoundError("No module named 'structlog.dev'", name="structlog.dev")
+    said = str(extras.missing("fastapi", lacks))
+    assert "the extra serve: the package structlog is not installed" in said
+    of_none = ModuleNotFoundError("No module named 'idna'", name="idna")
+    assert "the package idna is not installed" in str(extras.missing("fastapi", of_none))
+    assert extras.explained(ModuleNotFoundError("no", name="assay.nothing")) is None
 
 
 @pytest.mark.parametrize("missing", [("polars",), ("polars", "pandas")], ids=" ".join)

@@ -11,15 +11,19 @@ _ABBREVIATION = re.compile(
     r"|spp?|subsp|Ph\.D|(?:[A-Za-z]\.\s?)+[A-Za-z]|[A-Z])\."
     r"|\b(?:Table|Figure|Section|Part|Appendix)\s+\w{1,4}\.)$"
 )
+_LONGEST = 80
+"""Characters before the end of a sentence in which an abbreviation is looked for."""
 
 
 def split_sentences(line: str) -> Iterator[str]:
     """The sentences of a line; a full stop after an abbreviation ends none."""
-    held = ""
+    held: list[str] = []
+    end = ""
     for part in _END.split(line):
-        held = f"{held} {part}" if held else part
-        if not _ABBREVIATION.search(held):
-            yield held
-            held = ""
+        held.append(part)
+        end = f"{end} {part}"[-_LONGEST:]
+        if not _ABBREVIATION.search(end):
+            yield " ".join(held)
+            held, end = [], ""
     if held:
-        yield held
+        yield " ".join(held)

@@ -68,7 +68,9 @@ _GREEK_ENDS = tuple(SHORT_GREEK)
 _BLANK = "[ \u00a0\u2009\u202f]"
 _GREEK_WORDS = frozenset(name for name in GREEK.values() if len(name) > 3)
 _NAMES = "|".join(f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in sorted(_GREEK_WORDS))
-_MEASURE = re.compile(rf"(\d[\d,.]*){_BLANK}((?:[µμ]|[^\W\d_])[^\W\d_]{{0,3}}2?|\d{{3}})(?![^\W_])")
+_MEASURE = re.compile(
+    rf"(\d[\d,.]{{0,40}}+){_BLANK}((?:[µμ]|[^\W\d_])[^\W\d_]{{0,3}}2?|\d{{3}})(?![^\W_])"
+)
 _NUMBERED = re.compile(
     rf"{_BLANK}(\d[^\W_]{{0,3}}|[^\W\d_]\d|(?P<change>(?i:{_CHANGE}))|{_NAMES})(?![^\W_]|[.,]\d)"
 )

@@ -111,7 +111,7 @@ _USE = re.compile(
 )
 _SIDE_EFFECTS = re.compile(r"\b(?:side|adverse) (?:effects?|events?|reactions?)\b", re.IGNORECASE)
 _MOST_COMMON = re.compile(r"\bmost (?:common|frequent)", re.IGNORECASE)
-_REFERENCE = re.compile(r"\[see[^\]]*\]|\(see[^)]*\)", re.IGNORECASE)
+_REFERENCE = re.compile(r"\[see[^\]]{0,400}\]|\(see[^)]{0,400}\)", re.IGNORECASE)
 _SAYS_NOTHING_TEXT = """
 all also call called cause caused causes common commonly following happen happens include included
 includes information known likely list listed mild more most occur occurred occurs other possible
@@ -122,7 +122,7 @@ _TELLING = 2  # words beside those of the question
 _ON_OTHERS = frozenset(("discussion", "introduction"))
 _DEFINES = re.compile(r"\b(?:is|are|was|were|will be) defined (?:as|by)\b", re.IGNORECASE)
 _ASKS_MEANING = re.compile(r"\b(?:defin\w*|mean(?:s|ing)?|what (?:is|are) an?)\b", re.IGNORECASE)
-_CODE = re.compile(r"\b(?=[^\s|]*\d)[A-Za-z]{1,6}[-.]?(?:[^\W_]+[-.]?)*[^\W_]\b")
+_CODE = re.compile(r"\b(?=[^\s|]{0,80}\d)[A-Za-z](?:[-.]?[^\W_]){1,80}\b")
 _ABOUT_CODES = re.compile(r"\bcodes?\b", re.IGNORECASE)
 _OF_CRITERIA = frozenset(
     analyse("criteria eligible eligibility enter excluded exclusion included inclusion join").terms

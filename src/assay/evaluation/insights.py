@@ -26,7 +26,7 @@ TOO_FEW = 3  # groups smaller than this say nothing
 SHOWN_GROUPS = 3
 MOST_GAPS = 2  # measures that are spoken of for each kind of group
 NO_GROUP = "(none)"
-_TARGET = re.compile(r"(?P<measure>.+?)\s*(?P<sign>>=|≥|>|<=|≤|<|=)\s*(?P<amount>[^<>=≥≤]*)")
+_TARGET = re.compile(r"(?P<measure>.*?\S)\s*+(?P<sign>>=|≥|>|<=|≤|<|=)\s*(?P<amount>[^<>=≥≤]*)")
 
 
 @dataclass(frozen=True, slots=True)

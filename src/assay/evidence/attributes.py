@@ -29,7 +29,7 @@ _MONEY = r"\b(?:dollars?|euros?|pounds? sterling|USD|EUR|GBP|CHF)\b"
 
 
 _NUMBER = (
-    r"(?:(?:\d[\d,.\u00b7]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve"
+    r"(?:(?:\d[\d,.\u00b7]{0,40}+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve"
     r"|half(?: an?)?|single))(?:[\s\u00a0]+(?:billion|million|thousand))?)"
 )
 _GIVEN = (
@@ -139,7 +139,7 @@ def _ratio(name: str, short: str) -> Attribute:
 DOSE = _attribute(
     "a dose",
     _ASKS_DOSE,
-    rf"(?i:{_AMOUNT}|{_NOT_GIVEN}|{_SHARE}|\bdos(?:e|age).*\|.*\d)",
+    rf"(?i:{_AMOUNT}|{_NOT_GIVEN}|{_SHARE}|\A(?>.*?\bdos(?:e|age))[^|]*+\|\D*+\d)",
     "dose dosage dosing posology recommended",
 )
 
@@ -165,8 +165,7 @@ ATTRIBUTES = (
         rf"\b(?:when|since when|(?:what|which) (?:year|date))\b.*\b(?:{_MADE}|{_ENDED})"
         rf"|\b(?:approval|launch|expiry|expiration|licen[sc]e|patent) (?:date|year)\b"
         rf"|\b(?:date|year) (?:of|when)\b.*\b(?:{_MADE}|{_ENDED})",
-        rf"(?i:\b(?:{_MADE}|{_ENDED})).*\b(?:1[89]|20)\d\d\b"
-        rf"|\b(?:1[89]|20)\d\d\b.*(?i:\b(?:{_MADE}|{_ENDED}))",
+        rf"\A(?=.*?(?i:\b(?:{_MADE}|{_ENDED}))).*?\b(?:1[89]|20)\d\d\b",
     ),
     _attribute(
         "who did it",
@@ -177,15 +176,15 @@ ATTRIBUTES = (
     _attribute(
         "who paid for it",
         rf"\bwho\s+(?:\w+\s+)?{_PAID}|\b(?:funders?|funding|sponsors?) of\b",
-        r"(?i:\b(?:financed|funded|paid for|sponsored|supported)(?: in \w+)? by\b"
-        r"|\b(?:funder|sponsor)s?:).*[A-Z]",
+        r"\A(?>.*?(?i:\b(?:financed|funded|paid for|sponsored|supported)(?: in \w+)? by\b"
+        r"|\b(?:funder|sponsor)s?:))[^A-Z]*+[A-Z]",
         "sponsor sponsored funded funding financed paid trial study",
     ),
     _attribute(
         "how many took part",
         rf"\bhow many (?:\w+ )?{_PEOPLE} (?:took part|participated|entered|joined|were (?:\w+ )?"
         r"(?:enrol+ed|included|randomi[sz]ed|recruited|studied))\b|\bsample size\b",
-        rf"(?i:\d[\d,]*\s+(?:[\w-]+\s+){{0,3}}{_PEOPLE}\b|Analyzed:\s*\d"
+        rf"(?i:\d[\d,]{{0,40}}+\s+(?:[\w-]+\s+){{0,3}}{_PEOPLE}\b|Analyzed:\s*\d"
         r"|\b(?:enrol|recruit|includ)\w*\b[^.|]{0,60}\d"
         r"|\d[^.|]{0,40}\b(?:were|was) (?:enrol|includ|randomi[sz]|recruit))",
         "took take part participated entered joined enrolled included randomised recruited studied",
@@ -201,7 +200,7 @@ ATTRIBUTES = (
     ),
     _attribute(
         "a maximum",
-        rf"(?=.*\bmax(?:im(?:um|al))?\b)(?:{_ASKS_DOSE})",
+        rf"\A(?=.*\bmax(?:im(?:um|al))?\b)(?:{_ASKS_DOSE})",
         rf"(?i:{_MOST}.{{0,80}}?{_AMOUNT}|{_AMOUNT}.{{0,40}}?\b(?:max\w*|(?:at|the) most)\b"
         rf"|\d\s*(?:{_GIVEN}\s*)?(?:to|-|\u2013)\s*{_AMOUNT})",
         "max maximum maximal",
@@ -255,7 +254,7 @@ ATTRIBUTES = (
         r"|put on|received?|rubbed|sprayed|swallowed|taken?|used?|worn)\b",
         r"(?i:\b(?:once|twice|thrice|daily|weekly|monthly|yearly|nightly|hourly|every|[bt]id|q[di]d?|qhs"
         r"|(?:per|an?|each) (?:day|week|month|year|night|morning|evening)|q\s?\d{1,2}\s?[hdwm]"
-        r"|days? \d|[\w-]+ times)\b|/\s?(?:day|d|week|wk|month)\b|\b[bt]\.i\.d|\bq\.\s?d)",
+        r"|days? \d|[\w-]{1,60} times)\b|/\s?(?:day|d|week|wk|month)\b|\b[bt]\.i\.d|\bq\.\s?d)",
         "often frequently times taken take given give administered used use",
     ),
     _attribute(

@@ -19,7 +19,7 @@ from assay.analysis.words import written_words
 from assay.model.answers import Answer
 
 _MARK = re.compile(r"\[([^\[\]]{1,200})\]")
-_MARKS = r"(?:\s*\[[^\[\]]{1,200}\])+"
+_MARKS = r"(?:\s{0,20}\[[^\[\]]{1,200}\]){1,40}+"
 _AFTER_THE_END = re.compile(rf"([.!?;:])({_MARKS})")
 _BEFORE_ANOTHER = re.compile(rf"{_MARKS}(?=\s+(?:[A-Z(\u201c\"*\u2022]|[^\[\]|]{{1,200}}\|))")
 _ENDS = re.compile(r"[.!?;:][\"'\u201d\u2019)]*\s*$")

@@ -66,13 +66,14 @@ _DENIED = re.compile(r" non ?([^\W_]{4,})(?= ([^\W_]+) )")  # in plain words
 _TERM = 7  # letters of a word that means the same beside any other: diabetic, not small
 _DENIALS = ("non", "not", "no", "without")
 _NO_DRUG = re.compile(
-    r"[^\W_]+[- ](?:absorption|allerg\w+|antagonis\w+|concentrations?|control|deficien\w+|extract"
+    r"(?<![^\W_])[^\W_]+[- ](?:absorption|allerg\w+|antagonis\w+|concentrations?|control"
+    r"|deficien\w+|extract"
     r"|inhibitors?|intoleran\w+|levels?|metabolism|naive|poisoning|receptors?|refractory"
     r"|resistan\w+|sensiti[sz]\w+|sensitivity|tolerance|uptake)\b",
     re.IGNORECASE,
 )  # insulin sensitizers are not insulin
 _IN_BRACKETS = re.compile(
-    r"(?<![^\W_])((?:[A-Z]|(?=[a-z-]*\d))[\w-]+)[®™]?\s?"
+    r"(?<![^\W_])((?:[A-Z]|(?=[a-z-]{0,60}\d))[\w-]{1,60}+)[®™]?\s?"
     r"\(([^\W\d_][\w-]{3,}(?: [^\W\d_]{3,})?)[®™]?\)"
 )  # a name, and one or two words
 _SHORT_NAME = re.compile(r"(?<![\w-])[A-Z]-?\d{1,2}(?![\w-]|[.,]\d)")  # S-1

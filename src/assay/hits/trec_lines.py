@@ -59,6 +59,11 @@ class _Line:
         raise FormatError(message, source=self.source, line=self.number, hint=hint)
 
     def check_columns(self, form: str, *, more: bool) -> None:
+        if self.columns[0] == COMMENT:
+            self.fail(
+                "a comment, or a row of a query with the id '#'?",
+                "give the query another id, or the comment other words",
+            )
         if any(b"\0" in column for column in self.columns):
             self.fail("a NUL byte", "is this a text file, in UTF-8?")
         wanted, there = len(form.split()), len(self.columns)
@@ -118,7 +123,8 @@ def read_run_lines(
     if first_line == 1:
         _refuse_utf16(data, source)
         data = data.removeprefix(UTF8_MARK)
-    rows, lines = _rows(data, source, first_line, RUN_FORM)
+    refuse_long_lines(data, source, first_line)
+    rows, lines = _rows(data, first_line, RUN_FORM)
     if _sound(data, rows, RUN_FORM, more=extra_columns):
         scores = [row[4] for row in rows]
         try:
@@ -140,7 +146,8 @@ def read_qrels_lines(data: bytes, source: str) -> QrelsRows:
     """Parse the lines of a qrels file, TREC's four columns or BEIR's three with their header."""
     _refuse_utf16(data, source)
     data, form, doc = qrels_form(data)
-    rows, lines = _rows(data, source, 1, form)
+    refuse_long_lines(data, source, 1)
+    rows, lines = _rows(data, 1, form)
     if _sound(data, rows, form):
         grades = [row[-1] for row in rows]
         try:
@@ -184,26 +191,22 @@ def qrels_form(data: bytes) -> tuple[bytes, str, int]:
     return b"\n" + data.partition(b"\n")[2], BEIR_FORM, 1
 
 
-def _rows(
-    data: bytes, source: str, first_line: int, form: str
-) -> tuple[list[list[bytes]], list[int]]:
-    """The lines that are not ignored, split into columns, and their numbers."""
-    refuse_long_lines(data, source, first_line)
+def _rows(data: bytes, first_line: int, form: str) -> tuple[list[list[bytes]], list[int]]:
+    """The lines that are not ignored, split into columns, and their numbers.
+
+    A comment that reads as a row is kept, so that it is refused where no line before it is.
+    """
     rows = list(map(bytes.split, data.split(b"\n")))
     if rows and not rows[-1]:
         rows.pop()  # what follows the last newline
     lines = list(range(first_line, first_line + len(rows)))
     if all(rows) and COMMENT not in data:
         return rows, lines
-    for row, number in zip(rows, lines, strict=True):
-        if row and row[0] == COMMENT and _reads_as_a_row(row, form):
-            raise FormatError(
-                "a comment, or a row of a query with the id '#'?",
-                source=source,
-                line=number,
-                hint="give the query another id, or the comment other words",
-            )
-    kept = [at for at, row in enumerate(rows) if row and row[0] != COMMENT]
+    kept = [
+        at
+        for at, row in enumerate(rows)
+        if row and (row[0] != COMMENT or _reads_as_a_row(row, form))
+    ]
     return [rows[at] for at in kept], [lines[at] for at in kept]
 
 
@@ -219,8 +222,10 @@ def _reads_as_a_row(row: list[bytes], form: str) -> bool:
 
 
 def _sound(data: bytes, rows: list[list[bytes]], form: str, *, more: bool = False) -> bool:
-    """Does every line have the right number of columns and no NUL byte?"""
+    """Does every line have the right number of columns, no NUL byte, and a query's id?"""
     wanted = len(form.split())
+    if COMMENT in data and any(row[0] == COMMENT for row in rows):
+        return False
     widths = set(map(len, rows))
     if b"\0" in data and any(b"\0" in column for row in rows for column in row):
         return False

@@ -14,7 +14,7 @@ from assay.ingest.xml_tree import Element
 from assay.model.values import iso_date
 
 ROOT = "clinical_study"
-_DATE = re.compile(r"([A-Za-z]+)\s+(?:(\d{1,2}),\s*)?(\d{4})")
+_DATE = re.compile(r"(?<![A-Za-z])([A-Za-z]+)\s+(?:(\d{1,2}),\s*)?(\d{4})")
 _NOT_LETTERS = re.compile(r"[^A-Z0-9]+")
 
 

@@ -18,7 +18,7 @@ from assay.model.sections import intent_of
 _DASHES = re.compile(r"\s{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-_CAPTION = re.compile(r"[\s*_]*(table\b.*?)[\s*_]*", re.IGNORECASE)
+_CAPTION = re.compile(r"[\s*_]*(table\b(?:.*[^\s*_])?)[\s*_]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ _OTHERS = re.compile(r"^.*['’]s?\s|\b(?:of|for|with)\b.*$")
 _PATIENT = re.compile(r"\b(?:patient|pt|interviewee)\b")
 _LETTERS = re.compile(r"[^a-z]+")
 _LINE = re.compile(
-    r"\s*[\[(]?(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)?[\])]?\s*-?\s*"
-    r"\**(?P<voice>[^\W\d_][\w .,'’()#/-]{0,60}?)\**\s*:\**\s+(?P<said>\S.*)"
+    r"\s*+[\[(]?(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)?[\])]?\s*+-?\s*+"
+    r"\**+(?P<voice>[^\W\d_][\w .,'’()#/-]{0,60}?)\**\s*:\**\s+(?P<said>\S.*)"
 )
 A_SENTENCE = 3  # words; fewer may be a name
 _SPOKEN = re.compile(r"[^\W\d_A-Z].*|.*(?<![A-Z]\.)[.?!…]", re.DOTALL)  # no name reads so

@@ -281,18 +281,20 @@ def _names(cells: list[str], location: FileLocation, watch: Watch) -> list[str]:
         raise location.format_error(
             "the first row does not name the columns", hint="add a row with their names"
         )
-    names: list[str] = []
+    names: dict[str, None] = {}
+    taken = {*given}
+    used: dict[str, Iterator[int]] = {}  # the numbers that a name was not given yet
     for number, name in enumerate(given, 1):
         own = name or f"column_{number}"
-        if own in names or (own != name and own in given):
-            own = next(
-                other for extra in count(2) if (other := f"{own}_{extra}") not in {*names, *given}
-            )
+        if own in names or (own != name and own in taken):
+            numbers = used.setdefault(own, count(2))
+            own = next(other for extra in numbers if (other := f"{own}_{extra}") not in taken)
         if own != name:
             why = f"is another {name!r:.60}" if name else "has no name"
             watch.note_once(f"{location.file}: column {number} {why}: it is called {own:.80}")
-        names.append(own)
-    return names
+        names[own] = None
+        taken.add(own)
+    return [*names]
 
 
 def _value(cell: str) -> str | int | None:

@@ -18,7 +18,7 @@ from assay.model.document import SpeakerRole
 
 _ARROW = "-->"
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s([^<>]*)>")
-_NAMED = re.compile(r"\s*-?\s*([^\W\d_][^:<>]{0,60}?)\s*:\s+(.*)")
+_NAMED = re.compile(r"\s*+-?\s*+([^\W\d_][^:<>]{0,60}?)\s*:\s+(.*)")
 _TAG = re.compile(r"<[^<>]*>")
 _HEADER_LINE = re.compile(r"([A-Za-z][\w-]*)\s*:\s+(\S.*)")
 _BLOCKS_WITHOUT_CUES = ("NOTE", "STYLE", "REGION")

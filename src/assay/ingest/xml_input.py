@@ -27,7 +27,7 @@ GLUE = "\x02"  # no line break, whatever follows
 PART = "\x03"  # between things that stand below each other in a cell
 _SPACE = re.compile(r"\s+")
 _GLUED = re.compile(rf"{GLUE}[ {BREAK}{GLUE}]*")
-_PARTS = re.compile(rf"([.,;:?!]?)[ {BREAK}]*{PART}[ {BREAK}]*")
+_PARTS = re.compile(rf"([.,;:?!]?)(?<![ {BREAK}])[ {BREAK}]*{PART}[ {BREAK}]*")
 _BREAKS = re.compile(rf"[ {BREAK}]*{BREAK}[ {BREAK}]*")
 SAFELY: Mapping[str, Any] = {
     "resolve_entities": False,

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Connection,
     Integer,
     Row,
+    case,
     delete,
     func,
     insert,
@@ -90,11 +91,18 @@ _ENTERED: ColumnElement[int] = literal_column("jobs.rowid", Integer)
 """The order in which jobs came: clocks may be put back."""
 _NAMES = ("test_set.name", "name", "round_id", "action", "a", "b", "baseline", "current")
 """What of a request says what it is about."""
+_REQUEST = case((func.json_valid(jobs.c.request), jobs.c.request), else_="{}")
 _ABOUT: tuple[ColumnElement[Any], ...] = (
-    func.json_extract(jobs.c.request, *(f"$.{name}" for name in _NAMES)).label("names"),
-    func.json_array_length(jobs.c.request, "$.documents").label("documents"),
-    func.json_array_length(jobs.c.request, "$.doc_ids").label("doc_ids"),
+    func.json_extract(_REQUEST, *(f"$.{name}" for name in _NAMES)).label("names"),
+    func.json_array_length(_REQUEST, "$.documents").label("documents"),
+    func.json_array_length(_REQUEST, "$.doc_ids").label("doc_ids"),
 )
+_DAMAGED: Mapping[str, Any] = {
+    "code": "corruption",
+    "detail": "what is stored of this job was damaged",
+    "hint": "assay doctor names the row",
+    "status": 500,
+}
 _SHOWN: tuple[ColumnElement[Any], ...] = (
     *(column for column in jobs.c if column.name not in {"request", "digest"}),
     *_ABOUT,
@@ -379,12 +387,23 @@ def _job(row: Row[Any]) -> Job:
         done=row.done,
         total=row.total,
         run_id=row.run_id,
-        result=None if row.result is None else json.loads(row.result),
-        problem=None if row.problem is None else json.loads(row.problem),
+        result=_object(row.result),
+        problem=_object(row.problem),
         created_at=row.created_at,
         updated_at=row.updated_at,
         about=_about(row),
     )
+
+
+def _object(text: str | None) -> Mapping[str, Any] | None:
+    """An object as it was written; what is none hides no other job, and doctor names its row."""
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return _DAMAGED
+    return found if isinstance(found, dict) else _DAMAGED
 
 
 def _about(row: Row[Any]) -> str:

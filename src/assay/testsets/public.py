@@ -39,7 +39,8 @@ _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _COVID_TOPIC = re.compile(
     r"<topic\s[^>]*?number\s*=\s*[\"']([^\"']*)[\"'][^>]*>(.*?)</topic>", re.DOTALL
 )
-_TAG = re.compile(r"<([A-Za-z_]+)[^>]*>")
+_TAG = re.compile(r"<([A-Za-z_]+)[^<>]*>")
+_FILLED_TAG = re.compile(rf"{_TAG.pattern}\s*+[^<\s]")
 _COVID = "query"
 _PARTS = ("disease", "gene", "variant", "demographic", "other", "treatment")
 """Elements of topics of precision medicine, which make a query together."""
@@ -219,9 +220,7 @@ def _medical_topics(text: str, path: Path, field: str, draft: DraftSet) -> Itera
 
 def _wanted(body: str) -> tuple[str, ...]:
     """The elements of a topic that make its query; none where it holds only text."""
-    there = {
-        tag.lower() for tag in _TAG.findall(body) if re.search(rf"<{tag}[^>]*>\s*[^<\s]", body)
-    }
+    there = {tag.lower() for tag in _FILLED_TAG.findall(body)}
     if not there:
         return () if body.strip() and not _TAG.search(body) else (_COVID,)
     if whole := next((name for name in (_COVID, "title", *_WHOLE) if name in there), None):
