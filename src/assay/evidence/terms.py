@@ -236,6 +236,10 @@ def _terms(
         if not naming.isdisjoint(places):
             found[one.text] = one
         taken.update(places)
+    for places, one in _diseases(words):  # heart failure is no heart rate
+        if naming.issuperset(places) and taken.isdisjoint(places) and not _asks(one.text):
+            found[one.text] = one
+            taken.update(places)
     for at, word in enumerate(words):
         if at in taken:
             continue
@@ -303,8 +307,13 @@ def are_beside(words: Sequence[str], text: str) -> bool:
     )
 
 
-def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
-    yield from _classes(words)
+def _asks(name: str) -> bool:
+    """Whether a name of several words has one that asks for a section: adverse events."""
+    return any(base(word) in OF_SECTIONS for word in name.split())
+
+
+def _diseases(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
+    """The diseases whose names are of several words."""
     placed = _placed(words)
     for start, end, others in conditions_in(tuple(stem for _, stem in placed)):
         places = range(placed[start][0], placed[end - 1][0] + 1)
@@ -312,6 +321,11 @@ def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
         if len(places) > 1 and any(map(_is_content, named)) and _is_plain(named):
             near = tuple(ORGANS.get(stem) or frozenset({stem}) for _, stem in placed[start:end])
             yield places, Term(" ".join(named), phrases=others, near=near, is_specific=True)
+
+
+def _compounds(words: Sequence[str]) -> Iterator[tuple[range, Term]]:
+    yield from _classes(words)
+    yield from _diseases(words)
     for at, (word, head) in enumerate(pairwise(words)):
         sort = _SORTS.get(american(folded(head)))
         if sort and _is_content(word) and _is_plain((word,)) and folded(word) not in _SORTS:

@@ -74,3 +74,13 @@ def test_a_description_does_not_turn_into_its_opposite() -> None:
 def test_the_name_of_a_disease_stands_before_what_sort_it_is() -> None:
     assert is_eponym("Peyronnie's", "How is Peyronnie's disease treated?")
     assert not is_eponym("Kenyan", "dosing by weight in Kenyan children")
+
+
+def test_the_words_of_a_disease_belong_together() -> None:
+    terms = subject_terms("dose of dapagliflozin for heart failure")
+    assert not lacking(terms, "Dapagliflozin 10 mg daily in patients with chronic heart failure")
+    assert not lacking(terms, "Dapagliflozin 10 mg daily in failure of the heart")
+    apart = (
+        "Dapagliflozin 10 mg: treatment failure occurred once. Mean systolic blood pressure fell, "
+    )
+    assert lacking(terms, f"{apart}and heart rate rose slightly")
