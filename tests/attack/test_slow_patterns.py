@@ -51,6 +51,7 @@ SHORT = {
     "assay.analysis.asked": ASKED,
     "assay.analysis.drugs": 60,  # one word
     "assay.analysis.names": 60,
+    "assay.analysis.sentence_ends._ABBREVIATION": 80,  # before the end of a sentence
     "assay.analysis.words._COUNTED": 60,
     "assay.analysis.words._HYPHENED": ASKED,
     "assay.analysis.words._TIME": ASKED,
