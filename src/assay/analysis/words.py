@@ -220,13 +220,13 @@ class Vocabulary:
 
     def _may_pair(self, wanted: frozenset[str]) -> bool:
         """Whether a pair can be wanted: it has a digit, or the name of a Greek letter."""
-        known = _may_pair(wanted)
+        known = _may_be_pairs(wanted)
         # the names of Greek letters are their own stems
         return not self._single.isdisjoint(_GREEK_WORDS) if known is None else known
 
 
 @lru_cache(maxsize=4_096)
-def _may_pair(wanted: frozenset[str]) -> bool | None:
+def _may_be_pairs(wanted: frozenset[str]) -> bool | None:
     """Whether a pair can be wanted of any text; None: of one with the name of a Greek letter."""
     if not all(map(str.isalpha, wanted)):
         return True

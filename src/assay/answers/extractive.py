@@ -556,8 +556,8 @@ def _gives(drugs: _Drugs, one: Sentence, chunk: Chunk) -> bool:
     """Whether an amount in a sentence is one of these drugs.
 
     It is of the drug right after it, or else of the last one before it, and so is what is said of
-    not giving any. Where none is named, it is
-    of the only drug of the document, or of the one that the paragraph or its heading names.
+    not giving any. Where none is named, it is of the only drug of the document, or of the one that
+    the paragraph or its heading names.
     """
     named = drugs.placed(one.text)
     if not named:

@@ -175,9 +175,9 @@ class Lane:
 def begin_all(
     calls: Mapping[str, tuple[Lane, Callable[[Stop], T], float]],
 ) -> Callable[[], dict[str, CallResult[T]]]:
-    """Start calls in several lanes at once, for a caller that is a thread; waits when it is called.
+    """Start calls in several lanes at once, for a caller that is a thread.
 
-    Each has seconds of its own; one that ends while others are waited for is not late.
+    What is returned waits for their results. Each has seconds of its own; one that ends while others are waited for is not late.
     """
     started = time.monotonic()
     settled: SimpleQueue[Call[T]] = SimpleQueue()

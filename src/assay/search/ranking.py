@@ -220,24 +220,24 @@ def _scope(
         return pool_rarity(names)(word)
 
     def at_once(terms: Collection[str], places: Sequence[int]) -> Having:
-        having = index.having_each(terms, key_array[places])
-        there = {term: {*compress(places, line)} for term, line in having.items()}
+        lines = index.having_each(terms, key_array[places])
+        there = {term: {*compress(places, line)} for term, line in lines.items()}
         asked = {*places}
 
         def known(term: str, some: Sequence[int]) -> Collection[int]:
             if term in there and asked.issuperset(some):
                 return there[term].intersection(some)
-            return held(term, some)
+            return having(term, some)
 
         return known
 
+    having = _or(held, read)
     words: object = index.words
     if words is None:
         pool = Pool(names, read, pool_rarity(names), question.others)
     else:
         near = at_once if isinstance(words, KnowsTerms) else None
-        having, rare = _or(held, read), _or(index.rarity, rarity)
-        pool = Pool(names, having, rare, question.others, near)
+        pool = Pool(names, having, _or(index.rarity, rarity), question.others, near)
     return scope_of(subject_of(question.plain, lexicon), pool)
 
 

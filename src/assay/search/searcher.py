@@ -24,6 +24,7 @@ from assay import limits
 from assay.analysis.asked import names_asked
 from assay.cache import Cache
 from assay.errors import AssayError, CorruptError, SearchUnavailableError
+from assay.evidence.forms import forms_asked
 from assay.evidence.kinds import kinds_asked
 from assay.evidence.terms import content_stems, units
 from assay.model.document import Chunk
@@ -642,7 +643,7 @@ class Searcher:
             except (AssayError, OSError) as problem:
                 log.warning("which words no document has cannot be told: %s", problem)
         took = time.thread_time() - before
-        for read in (names_asked, units, content_stems, kinds_asked):
+        for read in (names_asked, units, content_stems, kinds_asked, forms_asked):
             read(search.question.plain)
         return reading, took
 
