@@ -177,7 +177,8 @@ def begin_all(
 ) -> Callable[[], dict[str, CallResult[T]]]:
     """Start calls in several lanes at once, for a caller that is a thread.
 
-    What is returned waits for their results. Each has seconds of its own; one that ends while others are waited for is not late.
+    What is returned waits for their results. Each has seconds of its own; one that ends while
+    others are waited for is not late.
     """
     started = time.monotonic()
     settled: SimpleQueue[Call[T]] = SimpleQueue()
