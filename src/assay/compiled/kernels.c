@@ -808,7 +808,7 @@ void assay_multiply_bytes(const int8_t *rows, int64_t count, int64_t width, cons
                           double scale, double base, const uint8_t *mask, float *scores) {
     for (int64_t row = 0; row < count; row++) {
         int64_t later = row + AHEAD;
-        if (mask && later < count && mask[later]) fetch(rows + later * width, width);
+        if (later < count && (!mask || mask[later])) fetch(rows + later * width, width);
         scores[row] = mask && !mask[row]
             ? -INFINITY
             : (float)(base + scale * product(rows + row * width, query, width));
