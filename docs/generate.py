@@ -52,7 +52,7 @@ def commands_page() -> str:
     parts = [
         "# Commands\n",
         "Every command takes `--json`: data goes to stdout, notes and progress to stderr. "
-        "Options of all commands stand before its name: `assay --home FOLDER search ...`.\n",
+        "Global options come before the command: `assay --home FOLDER search ...`.\n",
         table(
             ("command", "what it does"),
             ((f"[`assay {one.name}`](#assay-{one.name})", one.help) for one in COMMANDS),
@@ -99,14 +99,14 @@ def configuration_page() -> str:
     return "\n".join(
         (
             "# Settings\n",
-            "A flag wins over the environment (`ASSAY_` and the name in capitals, as in "
-            "`ASSAY_RRF_K=30`), that over the nearest `assay.yaml`, that over the default. "
-            "`assay config show --origin` says which holds here and why.\n",
+            "A flag wins over the environment (`ASSAY_` and the name in upper case, as in "
+            "`ASSAY_RRF_K=30`), which wins over the nearest `assay.yaml`, which wins over the "
+            "default. `assay config show --origin` shows where each value comes from.\n",
             "*Results* marks the settings that can change a result; `assay config hash` covers "
-            "these. A secret comes from the environment only and is never shown. What is marked "
-            "*trusted* holds from a file only if the file was named (`--config FILE`, "
-            "`ASSAY_CONFIG`) or trusted (`assay config trust`), since it could run code, give "
-            "secrets away or write files.\n",
+            "these. Secrets come from the environment only and are never shown. Settings marked "
+            "*trusted* are read from a file only if the file was named (`--config FILE`, "
+            "`ASSAY_CONFIG`) or trusted (`assay config trust`), since they could run code, leak "
+            "secrets or write files.\n",
             table(("setting", "default", "meaning", "allowed", "results", "trusted"), rows),
         )
     )
@@ -120,9 +120,9 @@ def limits_page() -> str:
     return "\n".join(
         (
             "# Limits\n",
-            "What is larger is refused with the name of its limit, never cut or ignored. "
+            "Anything larger is refused by the name of its limit, never truncated or ignored. "
             "`assay config limits` lists the same.\n",
-            table(("limit", "value", "of what"), rows),
+            table(("limit", "value", "applies to"), rows),
         )
     )
 
@@ -151,14 +151,14 @@ def measures_page() -> str:
             if one["family"] == family.value
         ]
         header = ("measure", "meaning", "parameters", "also", "in JSON")
-        parts += [f"## Of {family.value}s\n", table(header, rows)]
+        parts += [f"## Measures of {family.value}s\n", table(header, rows)]
     same = [
         (one.tool, code(one.theirs), code(one.ours) if one.ours else "—", _plain(one.remark))
         for one in ELSEWHERE
     ]
     parts += [
         "## The same figure elsewhere\n",
-        "One name stands for different formulas: `nDCG@10` has exponential gain here and linear "
+        "The same name can mean different formulas: `nDCG@10` has exponential gain here and linear "
         "gain in most other tools. With binary judgments they are equal.\n",
         table(("tool", "its figure", "here", "remark"), same),
     ]
@@ -193,8 +193,8 @@ def errors_page() -> str:
                     ("0", "done"),
                     ("1", "an error"),
                     ("2", "wrong usage or input"),
-                    ("3", "the gate failed, or numbers do not hold"),
-                    ("4", "inconclusive, or a part of the system did not answer"),
+                    ("3", "a check failed: the gate, or numbers that no longer hold"),
+                    ("4", "inconclusive or degraded: part of the system did not answer"),
                     ("130", "interrupted"),
                     ("141", "the reader of stdout went away"),
                 ),
@@ -226,7 +226,7 @@ def metrics_page() -> str:
     rows = []
     for one in sorted(found, key=lambda family: family.name):
         name = f"{one.name}_total" if one.type == "counter" else one.name
-        labels = _labels(one.samples) or "".join(map(code, getattr(one, "_labelnames", ())))
+        labels = _labels(one.samples) or ", ".join(map(code, getattr(one, "_labelnames", ())))
         rows.append((code(name), one.type, labels, one.documentation))
     return "\n".join(
         (

@@ -348,7 +348,7 @@ class Client(Verbs):
         return RemoteDesk(self, round_id)
 
     def finish_test_set(self, round_id: str = "latest", *, close: bool = False) -> dict[str, Any]:
-        """Write what has been judged so far as a test set; judging may go on unless ``close``."""
+        """Write the judgments so far as a test set; judging can continue unless ``close``."""
         return self.desk(round_id).call("POST", "finish", json={"close": close})
 
     def claims(

@@ -86,19 +86,19 @@ class UsageError(AssayError):
 
 
 class UnknownMeasureError(UsageError):
-    """A measure's text form names nothing we know."""
+    """There is no measure of this name."""
 
     code = "unknown_measure"
 
 
 class ConfigError(UsageError):
-    """A setting has a value that it cannot have."""
+    """A setting has a value that is not allowed."""
 
     code = "config"
 
 
 class InputError(AssayError):
-    """Data handed to us cannot be used."""
+    """The data cannot be used."""
 
     code = "bad_input"
     http_status = 422
@@ -106,7 +106,7 @@ class InputError(AssayError):
 
 
 class PlacedError(InputError):
-    """Bad data with a place: ``file:line``."""
+    """Bad data, with its location: ``file:line``."""
 
     def __init__(
         self,
@@ -123,13 +123,13 @@ class PlacedError(InputError):
 
 
 class FormatError(PlacedError):
-    """A line or value does not have the form that its format promises."""
+    """A line or value is not in the format it should be."""
 
     code = "bad_format"
 
 
 class DuplicateError(PlacedError):
-    """The same thing was said twice where once is the rule."""
+    """The same id or key appears twice where it must be unique."""
 
     code = "duplicate"
 
@@ -152,7 +152,7 @@ class Problem:
 
 
 class ProblemsError(InputError):
-    """A file was read to its end and has problems; ``problems`` holds every one of them."""
+    """A file was read to the end and has problems; ``problems`` lists them all."""
 
     code = "invalid"
     SHOWN: ClassVar[int] = 20
@@ -175,7 +175,7 @@ class LimitError(InputError):
 
 
 class MissingFileError(AssayError):
-    """A file or folder that was named is not there, or cannot be read."""
+    """A file or folder does not exist, or cannot be read."""
 
     code = "not_found"
     http_status = 404
@@ -183,13 +183,13 @@ class MissingFileError(AssayError):
 
 
 class UnknownRunError(MissingFileError):
-    """No stored run has this id, tag or place in the history."""
+    """No stored run has this id, tag or name, or stands so far back."""
 
     code = "unknown_run"
 
 
 class ConflictError(AssayError):
-    """What was asked for contradicts what is stored already."""
+    """The request contradicts what is already stored."""
 
     code = "conflict"
     http_status = 409
@@ -197,7 +197,7 @@ class ConflictError(AssayError):
 
 
 class AgreementError(AssayError):
-    """The annotators of a round do not agree enough to build on what they say."""
+    """The annotators of a round do not agree well enough to use their judgments."""
 
     code = "no_agreement"
     http_status = 409
@@ -205,30 +205,30 @@ class AgreementError(AssayError):
 
 
 class TooManyErrorsError(AssayError):
-    """So many queries of an evaluation failed that going on makes no sense."""
+    """So many queries of an evaluation failed that it was stopped."""
 
     code = "too_many_errors"
     http_status = 502
 
 
 class AnswererError(AssayError):
-    """A language model that was to answer did not, or not in a form that can be read."""
+    """The language model asked for an answer failed, or its reply is unreadable."""
 
     code = "answerer_failed"
     http_status = 502
 
 
 class JudgeError(AssayError):
-    """A judge of answers could not be asked; what it had said before is kept."""
+    """A judge of answers did not reply; its earlier opinions are kept."""
 
     code = "judge_failed"
     http_status = 502
 
 
 class ModelServiceError(AssayError):
-    """A service that was to give vectors or scores did not, or not in a form that can be read.
+    """A service for vectors or scores failed, or its reply is unreadable.
 
-    ``is_down`` where it gave no answer at all.
+    ``is_down``: it did not reply at all.
     """
 
     code = "model_service_failed"
@@ -240,7 +240,7 @@ class ModelServiceError(AssayError):
 
 
 class MissingDependencyError(AssayError):
-    """An optional package is needed for this and is not installed."""
+    """An optional package that is needed is not installed."""
 
     code = "missing_dependency"
     http_status = 501
@@ -265,21 +265,21 @@ class CorruptError(StorageError):
 
 
 class DiskFullError(StorageError):
-    """No space is left for what should be written; what was written before is still there."""
+    """The disk is full; everything written before is still there."""
 
     code = "disk_full"
     http_status = 507
 
 
 class BusyError(StorageError):
-    """Another process holds what is needed."""
+    """Another process holds the lock."""
 
     code = "busy"
     http_status = 503
 
 
 class SearchUnavailableError(AssayError):
-    """None of the components that were asked answered; ``component_errors`` names each failure."""
+    """No component answered; ``component_errors`` names each failure."""
 
     code = "search_unavailable"
     http_status = 503
@@ -292,33 +292,33 @@ class SearchUnavailableError(AssayError):
 
 
 class EngineError(AssayError):
-    """The distributed engine refused, failed, or did not answer in time."""
+    """The OpenSearch cluster refused, failed or did not answer in time."""
 
     code = "engine"
     http_status = 502
 
 
 class GpuNotAvailableError(AssayError):
-    """A model that requires a GPU was asked for on a machine without one."""
+    """The model requires a GPU, and this machine has none."""
 
     code = "gpu_unavailable"
     http_status = 503
 
 
 class UnknownModelError(UsageError):
-    """A name that is neither a model we know nor a folder."""
+    """The name is neither a known model nor a folder."""
 
     code = "unknown_model"
 
 
 class MissingModelError(MissingFileError):
-    """A model that we know was not pulled yet."""
+    """A known model has not been pulled yet."""
 
     code = "model_missing"
 
 
 class CorruptModelError(AssayError):
-    """A model's file is not what its card promises."""
+    """A model file does not match its card."""
 
     code = "model_corrupt"
     http_status = 503
@@ -332,21 +332,21 @@ class PullError(AssayError):
 
 
 class CacheUnavailableError(AssayError):
-    """The file that keeps vectors cannot be written or read now: disk full, read-only, locked."""
+    """The vector cache cannot be read or written: disk full, read-only, locked."""
 
     code = "vector_cache_unavailable"
     http_status = 507
 
 
 class CorruptCacheError(AssayError):
-    """The file that keeps vectors is damaged, or is none."""
+    """The vector cache is damaged, or the file is not one."""
 
     code = "vector_cache_corrupt"
     http_status = 503
 
 
 class UnreachableError(AssayError):
-    """Another service that is needed does not answer; it may say in how many seconds it will."""
+    """A service that is needed does not answer; ``retry_after`` is when it will, if it said so."""
 
     code = "unreachable"
     http_status = 502

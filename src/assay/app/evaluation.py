@@ -111,7 +111,7 @@ class EvaluationRequest:
     mode: str = option(
         Choice(MODES),
         MODES[0],
-        "Which queries, with which filters; cross-mode runs OFFLINE and LIVE apart.",
+        "Which queries, with which filters; cross-mode runs OFFLINE and LIVE separately.",
     )
     speakers: tuple[SpeakerFilter, ...] = option(
         Several(Choice(SpeakerFilter)),
@@ -139,11 +139,11 @@ class EvaluationRequest:
     judge: str | None = option(
         Maybe(Printable(form="a judge: entailment, words, an address or module:function"), none=()),
         None,
-        "Answer each query, and let this judge read the answers claim by claim: entailment, words, "
-        "configured, http://... or module:function.",
+        "Answer each query, and have this judge check the answers claim by claim: entailment, "
+        "words, configured, http://... or module:function.",
     )
     kept: int = option(
-        Whole(1, limits.MAX_RESULTS), KEPT, "Results kept of each query.", name="keep"
+        Whole(1, limits.MAX_RESULTS), KEPT, "Results to store per query.", name="keep"
     )
     name: str = option(
         Printable(form="up to 200 printable characters", most=200),
@@ -157,7 +157,7 @@ class EvaluationRequest:
         name="tag",
     )
     use_cache: bool = option(
-        Switch(), True, "Reuse an equal run without failures, if there is one.", name="cache"
+        Switch(), True, "Reuse an identical run without failures, if there is one.", name="cache"
     )
     max_errors: int = option(
         Whole(0, limits.MAX_TEST_SET_QUERIES),
@@ -167,7 +167,7 @@ class EvaluationRequest:
     rank_by: RankByName | None = option(
         Maybe(Choice(("order", "score")), none=()),
         None,
-        "What ranks the results of another engine: their order, as by default, or their scores.",
+        "Rank the results of another engine by their order (the default) or by their scores.",
     )
     timeout_s: float | None = option(
         Maybe(Real(0.001, limits.MAX_QUERY_SECONDS), none=()),
@@ -177,13 +177,13 @@ class EvaluationRequest:
     concurrency: int = option(
         Whole(1, limits.MAX_CONCURRENCY),
         1,
-        "Queries that are asked at the same time. Our own search takes them as a batch, faster and "
-        "without latencies; those of another engine are latencies under that load.",
+        "Queries to run at once. Assay's own search takes them as a batch, which is faster and "
+        "measures no latency; another engine's latencies are then those under load.",
     )
     retries: int = option(
         Whole(0, limits.MAX_RETRIES),
         0,
-        "Times that another engine is asked again where a query fails, after growing pauses.",
+        "How often to retry a failed query of another engine, with increasing delays.",
     )
     per_query: bool = option(Switch(), False, "Show every query.")
     run_id: str | None = field(default=None, metadata=_HERE_ONLY)

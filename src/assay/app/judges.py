@@ -225,7 +225,7 @@ def sheet(
 
 
 def grade(workspace: Workspace, ref: str, path: Path, annotator: str) -> JudgeQuality:
-    """Keep what somebody said of claims, and compare it with the judge."""
+    """Import graded claims, and compare them with the judge."""
     from assay.evaluation.judge_quality import claim_rows
 
     check_person(annotator)

@@ -55,7 +55,7 @@ def list_keys(layout: Layout) -> tuple[KeyRow, ...]:
 
 
 def revoke_key(layout: Layout, key_id: str) -> KeyRow:
-    """Revoke a key; a running service knows within two seconds."""
+    """Revoke a key; a running service refuses it within two seconds."""
     with closing(KeyStore(layout.database)) as store:
         return _row(store.revoke(key_id))
 

@@ -470,7 +470,7 @@ class Workspace(Verbs):
         return annotation.open_desk(self, round_id)
 
     def finish_test_set(self, round_id: str = "latest", *, close: bool = False) -> FinishedSet:
-        """Write what has been judged so far as a test set; judging may go on unless ``close``."""
+        """Write the judgments so far as a test set; judging can continue unless ``close``."""
         from assay.app import first_set
 
         return first_set.finish(self, round_id, close=close)

@@ -47,7 +47,7 @@ def command(
     person: Annotated[str, typer.Option("--as", help="Your name in the round.")] = "",
     round_id: Annotated[str, typer.Option("--round", help="Id of the round.")] = ("latest"),
     adjudicate: Annotated[
-        bool, typer.Option("--adjudicate", help="Decide where the annotators differ.")
+        bool, typer.Option("--adjudicate", help="Resolve disagreements between the annotators.")
     ] = False,
     judge_name: Annotated[
         str,
@@ -62,7 +62,9 @@ def command(
     ] = False,
     review: Annotated[
         bool,
-        typer.Option("--review", help="Look again at what an automatic judge graded otherwise."),
+        typer.Option(
+            "--review", help="Review passages that an automatic judge graded differently."
+        ),
     ] = False,
     json_output: JsonFlag = False,
 ) -> int:

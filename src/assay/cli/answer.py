@@ -29,7 +29,9 @@ def command(
     ] = None,
     judged: Annotated[
         bool,
-        typer.Option("--judged", help="Let the judge say whether sources support each sentence."),
+        typer.Option(
+            "--judged", help="Have the judge check whether sources support each sentence."
+        ),
     ] = False,
     json_output: JsonFlag = False,
 ) -> int:

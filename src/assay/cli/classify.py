@@ -24,7 +24,7 @@ def command(
         str | None, typer.Option("--cluster", help="Resample by this column (post, interview).")
     ] = None,
     format_: Annotated[
-        Literal["table", "json", "md"], typer.Option("--format", "-f", help="How to write it.")
+        Literal["table", "json", "md"], typer.Option("--format", "-f", help="Output format.")
     ] = "table",
     sampling: Mapping[str, Any],
     json_output: JsonFlag = False,

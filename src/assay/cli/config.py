@@ -14,7 +14,7 @@ from assay.errors import MissingFileError
 from assay.settings import SETTINGS, guarded_settings, mask, nearest_file
 from assay.trust import trust
 
-app = group("Show settings and limits; trust a file of settings.")
+app = group("Show settings and limits; trust a configuration file.")
 
 
 @app.command("show")
@@ -70,9 +70,7 @@ def trust_file(
     file: Annotated[
         Path | None, typer.Argument(help="The nearest assay.yaml unless named.")
     ] = None,
-    forget: Annotated[
-        bool, typer.Option("--forget", help="Do not trust the file any longer.")
-    ] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Stop trusting the file.")] = False,
     json_output: JsonFlag = False,
 ) -> None:
     """Let a file set what could run code, send secrets or write files; show what that is.

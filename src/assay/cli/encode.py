@@ -25,7 +25,7 @@ def command(
         str, typer.Option("--out", "-o", help="The folder for the vectors, a file per model.")
     ],
     part: Annotated[
-        str, typer.Option("--part", help="One of several parts, as 2/4, for several processes.")
+        str, typer.Option("--part", help="Encode only this part, as in 2/4, to share the work.")
     ] = "",
     format_: FormatOption = "auto",
     profile: ProfileOption = "auto",

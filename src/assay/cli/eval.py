@@ -346,7 +346,7 @@ def restore_run(
     run_id: Annotated[str, typer.Argument(help="The id; see assay eval list --deleted.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """Bring back a run that was deleted, with the tags that no other run has got since."""
+    """Restore a deleted run, with those of its tags that no other run has taken."""
     from assay.app import runs
 
     with connected(ctx) as assay:
@@ -429,7 +429,8 @@ def rescore(
     ] = None,
     match: MatchingAnew = None,
     testset: Annotated[
-        str | None, typer.Option("--testset", "-t", help="Judgments of another version, unsaved.")
+        str | None,
+        typer.Option("--testset", "-t", help="Judge by this version instead; nothing is stored."),
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
@@ -537,7 +538,7 @@ def tune(
         float, typer.Option("--step", min=0.01, max=0.5, help="Step between weights.")
     ] = 0.1,
     by_type: Annotated[
-        bool, typer.Option("--by-type", help="Try weights for each type of query, too.")
+        bool, typer.Option("--by-type", help="Also try weights for each type of query.")
     ] = False,
     search: Mapping[str, Any],
     holdout: Annotated[
@@ -648,8 +649,8 @@ def ab_test(
             "--latency-repeats",
             min=0,
             max=limits.MAX_LATENCY_REPEATS,
-            help="How often both sides are timed in turn: 3 times where they are configurations, "
-            "runs only if it is given; 0 leaves it out.",
+            help="How often to time both sides in turn; by default 3 times for configurations and "
+            "not at all for stored runs.",
         ),
     ] = None,
     strict: Strict = False,
@@ -719,14 +720,15 @@ def gate_command(
         ),
     ],
     current: Annotated[
-        str, typer.Option("--current", help="The run to judge, or a file as --baseline takes it.")
+        str,
+        typer.Option("--current", help="The run to check, or a file that --baseline would take."),
     ] = "latest",
     limit: Annotated[
         list[str] | None,
         typer.Option(
             "--limit",
             help='"Recall@10=5%" (relative), "nDCG@10=0.02" (absolute), "latency_p95=20%" or '
-            '"latency_p95<500ms"; instead of Recall@10=5%.',
+            '"latency_p95<500ms"; replaces the default, Recall@10=5%.',
         ),
     ] = None,
     latency_repeats: Annotated[
@@ -735,8 +737,8 @@ def gate_command(
             "--latency-repeats",
             min=0,
             max=limits.MAX_LATENCY_REPEATS,
-            help="How often both configurations are timed in turn, where latency has a limit; 0 "
-            "takes the times that the runs noted.",
+            help="How often to time both configurations in turn, if a limit is on latency; 0 uses "
+            "the times recorded in the runs.",
         ),
     ] = 0,
     non_inferiority: Annotated[
@@ -793,7 +795,9 @@ def report(
     run: Ref = "latest",
     form: Annotated[
         Form | None,
-        typer.Option("--format", "-f", help="How to write it; without it, as --out ends."),
+        typer.Option(
+            "--format", "-f", help="Output format; by default from the extension of --out."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,
     measures: Measures = None,
@@ -950,7 +954,7 @@ def publish(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Publish the figures of the newest run to Prometheus: as a file, or by a push."""
+    """Publish the newest run's metrics to Prometheus: to a file, or a Pushgateway."""
     from assay.app import prometheus
 
     with connected(ctx, metrics_textfile=textfile, pushgateway=pushgateway) as assay:

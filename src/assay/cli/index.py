@@ -76,9 +76,9 @@ def rebuild(ctx: typer.Context, json_output: JsonFlag = False) -> int:
 
 @app.command("reencode")
 def reencode(ctx: typer.Context, json_output: JsonFlag = False) -> int:
-    """Move the index to the models of the settings; the old one is searched meanwhile.
+    """Re-encode the index with the configured models; the old one is searched meanwhile.
 
-    What was encoded before an interruption is not encoded again.
+    An interrupted move continues where it stopped.
     """
     return _write(ctx, "reencode", json_output)
 

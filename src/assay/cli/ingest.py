@@ -9,10 +9,10 @@ from assay.cli.options import DEGRADED, JsonFlag, configuration
 from assay.plural import counted
 
 FormatOption = Annotated[
-    str, typer.Option("--format", "-f", help="Reader to use; auto goes by the content.")
+    str, typer.Option("--format", "-f", help="Format to read; auto detects it from the content.")
 ]
 ProfileOption = Annotated[
-    str, typer.Option("--profile", help="How to chunk; auto goes by the kind of document.")
+    str, typer.Option("--profile", help="Chunking profile; auto picks one by the kind of document.")
 ]
 SkipEmpty = Annotated[
     bool, typer.Option("--skip-empty", help="Leave out what has no text, with a note.")
@@ -21,7 +21,7 @@ KeepGoing = Annotated[
     bool,
     typer.Option(
         "--keep-going",
-        help="Pass over what cannot be read: it is named and counted, and the exit code is 4.",
+        help="Skip what cannot be read; it is named and counted, and the exit code is 4.",
     ),
 ]
 IdField = Annotated[
@@ -46,7 +46,7 @@ def command(
     keep_going: KeepGoing = False,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Refuse a folder with a file that would be left out."),
+        typer.Option("--strict", help="Refuse a folder if any of its files would be left out."),
     ] = False,
     id_field: IdField = "",
     text_field: TextField = None,

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from assay.cli.annotate import Keyboard
     from assay.evaluation.judge_quality import JudgeQuality
 
-app = group("Compare judges of answers with people.")
+app = group("Check automatic judges of answers against people.")
 Run = Annotated[str, typer.Argument(help="A run with judged answers: its id, name or tag.")]
 Answers = Annotated[int, typer.Option(min=1, help="Answers to draw.")]
-Seed = Annotated[int, typer.Option(min=0, help="Which draw.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 KEYS = {"s": "supported", "n": "unsupported", "c": "contradicted"}
 PROMPT = "s supported, n not supported, c contradicted, u undo, q leave > "
 
@@ -97,7 +97,7 @@ def sheet(
     seed: Seed = 0,
     json_output: JsonFlag = False,
 ) -> None:
-    """Draw answers at random and list their claims, for somebody to grade."""
+    """Draw answers at random and write a sheet of their claims to grade."""
     from assay.app import judges
     from assay.app.workspace import Workspace
 
@@ -120,7 +120,7 @@ def grade(
     by: Annotated[str, typer.Option("--by", help="Who graded.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """Keep what somebody said of claims, and compare it with the judge."""
+    """Import graded claims, and compare them with the judge."""
     from assay.app import judges
     from assay.app.workspace import Workspace
 

@@ -71,7 +71,7 @@ def revoke(
     key_id: Annotated[str, typer.Argument(help="Id of the key; see assay keys list.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """Revoke a key; a running service knows within two seconds."""
+    """Revoke a key; a running service refuses it within two seconds."""
     from assay.app.keys import revoke_key
     from assay.app.layout import Layout
 

@@ -69,7 +69,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "schedule",
         "assay.cli.schedule",
-        "List, add and remove evaluations that the clock starts.",
+        "List, add and remove scheduled evaluations.",
     ),
     Entry(
         "models", "assay.cli.models", "List, pull and check the models that turn text into vectors."
@@ -85,7 +85,7 @@ COMMANDS: tuple[Entry, ...] = (
         "assay.cli.annotate",
         "Judge passages by keyboard; stop and resume at any time.",
     ),
-    Entry("judge", "assay.cli.judge", "Compare judges of answers with people."),
+    Entry("judge", "assay.cli.judge", "Check automatic judges of answers against people."),
     Entry("serve", "assay.cli.serve", "Serve search and evaluation over HTTP."),
     Entry(
         "mcp",
@@ -104,7 +104,7 @@ COMMANDS: tuple[Entry, ...] = (
         "assay.cli.backup:restore",
         "Restore a backup into a new workspace, after checking it.",
     ),
-    Entry("config", "assay.cli.config", "Show settings and limits; trust a file of settings."),
+    Entry("config", "assay.cli.config", "Show settings and limits; trust a configuration file."),
 )
 
 ERROR, USAGE, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141

@@ -69,7 +69,7 @@ def pull_models(
 
 @app.command("check")
 def check_models(ctx: typer.Context, names: Names = None, json_output: JsonFlag = False) -> int:
-    """Recompute every checksum, and compare one known answer of each model."""
+    """Verify every checksum, and try each model on an input with a known result."""
     from assay.app import models
 
     checked = models.check_models(configuration(ctx), names or ())

@@ -28,20 +28,23 @@ Measures: TypeAlias = Annotated[
 ]
 Matching: TypeAlias = Annotated[
     MatchName,
-    typer.Option("--match", help="By the ids that were judged, by document, or by span."),
+    typer.Option(
+        "--match", help="What must match: the judged id (exact), its document, or its span."
+    ),
 ]
 MatchingAnew: TypeAlias = Annotated[
     MatchName | None,
     typer.Option(
         "--match",
-        help="By the judged ids (exact), by document, or by span; as the run was made by default.",
+        help="What must match: the judged id (exact), its document, or its span; by default as "
+        "in the run.",
     ),
 ]
 PerComponent: TypeAlias = Annotated[
     bool, typer.Option("--per-component", help="Score every component beside the hybrid.")
 ]
 Waterfall: TypeAlias = Annotated[
-    bool, typer.Option("--waterfall", help="Say where each relevant document was lost.")
+    bool, typer.Option("--waterfall", help="Show where each relevant document was lost.")
 ]
 PerQuery: TypeAlias = Annotated[bool, typer.Option("--per-query", help="Show every query.")]
 

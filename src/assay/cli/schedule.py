@@ -17,7 +17,7 @@ from assay.search.request import EVALUATION_NAMES
 if TYPE_CHECKING:
     from assay.app.schedule import ScheduleEntry
 
-app = group("List, add and remove evaluations that the clock starts.")
+app = group("List, add and remove scheduled evaluations.")
 
 OF_ONE_COMMAND = ("measures", "per_query", "rank_by", "retries")
 """Options of an evaluation that are another flag here, or mean nothing to the clock."""
@@ -25,7 +25,7 @@ OF_ONE_COMMAND = ("measures", "per_query", "rank_by", "retries")
 
 @app.command("list")
 def list_entries(ctx: typer.Context, json_output: JsonFlag = False) -> None:
-    """List every scheduled evaluation, and when it comes next."""
+    """List every scheduled evaluation, and when it runs next."""
     with connected(ctx) as assay:
         found = assay.schedules()
     if json_output:
@@ -55,18 +55,18 @@ def add(
     *,
     when: Annotated[
         str,
-        typer.Argument(help="Minute, hour, day, month, weekday, as cron has them: '0 3 * * 1'."),
+        typer.Argument(help="Minute, hour, day, month and weekday, as in cron: '0 3 * * 1'."),
     ],
     testset: Annotated[str, typer.Option("--testset", "-t", help="Name of a test set.")],
     measures: Measures = None,
     given: Mapping[str, Any],
     search: Mapping[str, Any],
     instead_of: Annotated[
-        str, typer.Option("--instead-of", help="Change the entry with this id.")
+        str, typer.Option("--instead-of", help="Replace the entry with this id.")
     ] = "",
     json_output: JsonFlag = False,
 ) -> None:
-    """Have the clock start an evaluation while a service runs; times are UTC."""
+    """Schedule an evaluation, which runs while a service is up; times are UTC."""
     from assay.app.evaluation import EvaluationRequest, request_fields
     from assay.options import read_options
     from assay.search.request import read_changes

@@ -51,8 +51,8 @@ def command(
         bool | None,
         typer.Option(
             "--compare/--no-compare",
-            help="Test each run against the first, or only score them: a run that cannot be read "
-            "then leaves the others alone. [default: compare what --run names]",
+            help="Test each run against the first, or only score them; then one unreadable run "
+            "does not stop the others. [default: compare what --run names]",
         ),
     ] = None,
     measures: Measures = None,
@@ -61,7 +61,7 @@ def command(
         str | None, typer.Option("--by", help="Break down by a field of the judgments or a file.")
     ] = None,
     ci: Annotated[bool, typer.Option("--ci", help="Show confidence intervals.")] = False,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write it.")] = "table",
+    format_: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = "table",
     json_output: JsonFlag = False,
     match: Matching = "exact",
     protocol: Annotated[
@@ -80,8 +80,8 @@ def command(
         Literal["order", "score"] | None,
         typer.Option(
             "--rank-by",
-            help="Rank results as they stand or by score. [default: lists of results as they "
-            "stand; TREC files, tables and {document: score} by score]",
+            help="Rank results in the order given or by score. [default: lists of results in the "
+            "order given; TREC files, tables and {document: score} by score]",
         ),
     ] = None,
     depth: Annotated[
@@ -90,7 +90,10 @@ def command(
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option("--cluster", help="Resample queries by this field or file (post, interview)."),
+        typer.Option(
+            "--cluster",
+            help="Resample queries in groups: a field, or a file with the group of each.",
+        ),
     ] = None,
     score_dtype: Annotated[
         Literal["float64", "float32"],

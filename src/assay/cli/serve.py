@@ -12,7 +12,7 @@ from assay.cli.options import JsonFlag, configuration
 def command(
     ctx: typer.Context,
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 picks a free one.")] = None,
     json_output: JsonFlag = False,
 ) -> None:
     """Serve search and evaluation over HTTP."""

@@ -33,16 +33,16 @@ Lenient = Annotated[
     bool | None,
     typer.Option(
         "--lenient/--strict",
-        help="Skip queries without ground truth, or refuse them; by default as the format does.",
+        help="Skip queries without ground truth, or refuse them; the default is the format's.",
     ),
 ]
 HeldOutFlag = Annotated[
-    bool, typer.Option("--held-out", help="Show held-out queries; the look is logged.")
+    bool, typer.Option("--held-out", help="Show held-out queries; this is logged.")
 ]
 RoundOption = Annotated[str, typer.Option("--round", help="Id of the round.")]
-Seed = Annotated[int, typer.Option(min=0, help="Decides every draw.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="File to write, not the workspace's.")
+    Path | None, typer.Option("--output", "-o", help="File to write, instead of the workspace's.")
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change and write nothing.")
@@ -162,8 +162,8 @@ def show(
 def split(
     ctx: typer.Context,
     name: Name,
-    share: Annotated[float, typer.Option(help="Share of queries that is held out.")] = 0.2,
-    seed: Annotated[int, typer.Option(min=0, help="Decides the draw.")] = 13,
+    share: Annotated[float, typer.Option(help="Share of queries to hold out.")] = 0.2,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 13,
     by_group: Annotated[
         bool,
         typer.Option(
@@ -208,15 +208,15 @@ def split(
 @app.command("grade")
 def grade(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="A draft; a name that is not known begins one.")],
+    name: Annotated[str, typer.Argument(help="A draft; a new name starts one.")],
     query: Annotated[str, typer.Argument(help="The question.")],
     grades: Annotated[
         list[str],
-        typer.Argument(metavar="ID=GRADE...", help="As in NCT1:chunk_2=3; ID= takes a grade back."),
+        typer.Argument(metavar="ID=GRADE...", help="As in NCT1:chunk_2=3; ID= removes a grade."),
     ],
     json_output: JsonFlag = False,
 ) -> None:
-    """Grade results of a question in a draft, which no judged set becomes by that."""
+    """Grade the results of a question in a draft test set."""
     from assay.app import drafts
 
     graded = drafts.grade(_workspace(ctx), name, query, dict(map(_read_grade, grades)))
@@ -243,7 +243,7 @@ def fork(
     new_name: Annotated[str, typer.Argument(help="What the draft is called.")],
     json_output: JsonFlag = False,
 ) -> None:
-    """Copy a test set to a draft, in which questions can be graded; the set stays as it is."""
+    """Copy a test set to a draft that can be graded; the original stays as it is."""
     from assay.app import drafts
 
     forked = drafts.fork(_workspace(ctx).layout, name, new_name)
@@ -416,7 +416,7 @@ def new(
     annotators: Annotated[
         str, typer.Option(help="Who judges: one name, or two as in ann,bob.")
     ] = "me",
-    depth: Annotated[int, typer.Option(help="Results of each list.")] = 20,
+    depth: Annotated[int, typer.Option(help="Results to take from each list.")] = 20,
     budget: Annotated[
         int | None, typer.Option(min=1, help="How many passages may be judged at most.")
     ] = None,
@@ -429,9 +429,9 @@ def new(
     ] = "queries",
     run: Annotated[
         list[Path] | None,
-        typer.Option("--run", help="Run of another engine on the same questions; again for more."),
+        typer.Option("--run", help="Run of another engine on the same questions; may be repeated."),
     ] = None,
-    runs: Annotated[int, typer.Option(min=0, max=100, help="Stored runs to pool, too.")] = 10,
+    runs: Annotated[int, typer.Option(min=0, max=100, help="Stored runs to add to the pool.")] = 10,
     count: Annotated[int, typer.Option(min=1, help="Questions to draw from the log.")] = 20,
     since: Annotated[str, typer.Option(help="Searches from this day on, as in 2026-01-31.")] = "",
     seed: Seed = 13,
@@ -475,7 +475,7 @@ def suggest(
     ] = "section,table,mesh,title",
     by_model: Annotated[
         bool,
-        typer.Option("--model", help="Let the language model of the setting judge write them."),
+        typer.Option("--model", help="Have the language model in the judge setting write them."),
     ] = False,
     seed: Seed = 13,
     output: Annotated[
@@ -483,7 +483,7 @@ def suggest(
     ] = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Make questions from the corpus where nobody has asked any; they stay marked synthetic."""
+    """Generate questions from the corpus if there are no real ones; they stay marked synthetic."""
     from assay.app import suggestions
     from assay.render.annotation import suggested_text
 
@@ -510,12 +510,12 @@ def suggest(
 @app.command("second")
 def second(
     ctx: typer.Context,
-    person: Annotated[str, typer.Argument(help="Who judges a part of it again.")],
+    person: Annotated[str, typer.Argument(help="Who judges the sample.")],
     share: Annotated[float, typer.Option(help="Share of the judged passages to check.")] = 0.25,
     round_id: RoundOption = "latest",
     json_output: JsonFlag = False,
 ) -> None:
-    """Let a second person check a sample of what one has judged; that brings kappa."""
+    """Have a second person judge a sample of a round, to measure agreement (kappa)."""
     from assay.app.first_set import add_judge
     from assay.model.codec import encode
 
@@ -540,7 +540,7 @@ def finish(
     output: Output = None,
     json_output: JsonFlag = False,
 ) -> None:
-    """Write what has been judged so far as a test set; judging may go on."""
+    """Write the judgments so far as a test set; judging can continue."""
     from assay.app import first_set
     from assay.render.testsets import size
 
@@ -584,7 +584,7 @@ def sample(
     ] = None,
     json_output: JsonFlag = False,
 ) -> int:
-    """Sample queries that people really asked, in the proportions of a set."""
+    """Sample real user queries, in the proportions of a test set."""
     from assay.app import pool
     from assay.render.annotation import sample_json, sample_notes, sample_text
 
@@ -617,15 +617,17 @@ def pool(
     name: Name,
     queries: Annotated[
         Path | None,
-        typer.Argument(help="The file of a sample. Without it: what is unjudged in the set."),
+        typer.Argument(
+            help="File that assay testset sample wrote; without it, what is unjudged in the set."
+        ),
     ] = None,
     annotators: Annotated[
         str | None,
         typer.Option(help="Two names, as in ann,bob: opens a round for them to judge."),
     ] = None,
     round_id: Annotated[str | None, typer.Option("--round", help="Name of the new round.")] = None,
-    depth: Annotated[int, typer.Option(help="Results of each list.")] = 20,
-    runs: Annotated[int, typer.Option(min=0, max=100, help="Stored runs to pool, too.")] = 10,
+    depth: Annotated[int, typer.Option(help="Results to take from each list.")] = 20,
+    runs: Annotated[int, typer.Option(min=0, max=100, help="Stored runs to add to the pool.")] = 10,
     seed: Seed = 13,
     json_output: JsonFlag = False,
 ) -> None:
@@ -732,7 +734,7 @@ def adjudicate(
     round_id: RoundOption = "latest",
     json_output: JsonFlag = False,
 ) -> None:
-    """Let a rule decide where annotators differ; a person decides in assay annotate."""
+    """Resolve disagreements by a rule; assay annotate --adjudicate resolves them by hand."""
     from assay.app.annotation import open_desk
 
     with _workspace(ctx) as workspace:
@@ -853,7 +855,7 @@ def heldout(
     name: Name,
     before: Annotated[str | None, typer.Option(help="The run before a change.")] = None,
     after: Annotated[str | None, typer.Option(help="The run after it.")] = None,
-    measure: Annotated[str, typer.Option("-m", help="What improves.")] = "nDCG@10",
+    measure: Annotated[str, typer.Option("-m", help="Measure to check.")] = "nDCG@10",
     json_output: JsonFlag = False,
 ) -> int:
     """Count looks at held-out queries; with two runs, check for overfitting."""

@@ -25,7 +25,7 @@ OVERLAP = "overlap"
 SKIPPED = "skipped"
 JUDGES = "judges"
 GRADES = (
-    "How grades of another scale become 0 to 3: its highest (10), or a mapping "
+    "Convert grades of another scale to 0-3: its highest grade (10), or a mapping "
     "(0-1=0,2-5=1,6-8=2,9-10=3)."
 )
 JUDGED_BY = "judged_by"

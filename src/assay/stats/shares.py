@@ -12,23 +12,6 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from assay.model.sampling import DEFAULT_LEVEL
-from assay.stats.inputs import check_share
-from assay.stats.interval import Interval
-
-METHOD = "wilson"
-
-
-def share_interval(share: float | None, n: int, level: float = DEFAULT_LEVEL) -> Interval:
-    """The interval of a share of n things that do not depend on each other."""
-    check_share(level, "level")
-    if share is None or n < 1:
-        return Interval(
-            low=None, high=None, level=level, method=METHOD, n=0, reason="there is nothing to count"
-        )
-    low, high = wilson(share, n, level)
-    return Interval(low=low, high=high, level=level, method=METHOD, n=n)
-
 
 def wilson(share: float, n: float, level: float) -> tuple[float, float]:
     """The ends of the interval; ``n`` may be the number of things that others are worth."""

@@ -6,7 +6,6 @@ validator. ``assay testset schema`` prints it.
 
 from __future__ import annotations
 
-import json
 from enum import Enum
 from typing import Any
 
@@ -46,11 +45,6 @@ def schema() -> dict[str, Any]:
             ("name", "version", "queries"),
         ),
     }
-
-
-def schema_text() -> str:
-    """The schema as the text of a file."""
-    return json.dumps(schema(), indent=2) + "\n"
 
 
 def _object(properties: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from assay.measures.answers import AnswerRecord
 from assay.measures.classification import MeasureValue
 from assay.model.answers import Answer, Expect, NumberCheck
 from assay.model.judges import JudgedAnswer, JudgedClaim, JudgedNugget, Opinion, Support, graded
-from assay.stats.shares import share_interval
+from assay.stats.shares import wilson
 
 YES, NO = Opinion(Support.SUPPORTED, 1.0), Opinion(Support.UNSUPPORTED, 0.1)
 AGAINST = Opinion(Support.CONTRADICTED, 0.0)
@@ -184,5 +184,5 @@ def test_a_worse_answer_never_makes_an_interval_surer() -> None:
         all_right = low(*[1.0] * n)
         assert low(*[1.0] * (n - 1), 0.9) < all_right
         assert low(*[1.0] * (n - 1), 0.0) < low(*[1.0] * (n - 1), 0.5) < low(*[1.0] * (n - 1), 0.9)
-        assert all_right == pytest.approx(share_interval(1.0, n).low)
+        assert all_right == pytest.approx(wilson(1.0, n, 0.95)[0])
     assert low(*[0.75] * 30) < 0.70  # thirty answers are not certainty

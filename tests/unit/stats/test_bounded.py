@@ -7,15 +7,13 @@ import pytest
 
 from assay.errors import InputError
 from assay.stats.bounded import bounded_interval
-from assay.stats.shares import share_interval
+from assay.stats.shares import wilson
 
 
 @pytest.mark.parametrize(("ones", "n"), [(0, 5), (3, 10), (29, 30), (30, 30)])
 def test_of_zeros_and_ones_it_is_wilsons(ones: int, n: int) -> None:
     found = bounded_interval([1.0] * ones + [0.0] * (n - ones))
-    wilson = share_interval(ones / n, n)
-    assert found.low == pytest.approx(wilson.low)
-    assert found.high == pytest.approx(wilson.high)
+    assert (found.low, found.high) == pytest.approx(wilson(ones / n, n, 0.95))
 
 
 @pytest.mark.parametrize("mean", [0.8, 0.9, 0.95])
@@ -38,7 +36,7 @@ def test_clusters_and_bounds() -> None:
     wide, narrow = ((one.high or 0.0) - (one.low or 0.0) for one in (pairs, apart))
     assert wide > 1.3 * narrow
     all_right = bounded_interval([1.0] * 40, clusters=[at // 2 for at in range(40)])
-    assert all_right.low == pytest.approx(share_interval(1.0, 20).low)
+    assert all_right.low == pytest.approx(wilson(1.0, 20, 0.95)[0])
     grades = bounded_interval([3.0, 2.0, 0.0], bounds=(0.0, 3.0))
     shares = bounded_interval([1.0, 2 / 3, 0.0])
     assert grades.low == pytest.approx(3 * (shares.low or 0.0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from pathlib import Path
@@ -18,7 +17,7 @@ from assay.testsets.load import (
     shipped_folder,
 )
 from assay.testsets.save import save_test_set
-from assay.testsets.schema import schema, schema_text
+from assay.testsets.schema import schema
 from assay.testsets.split import hold_out
 from tests.unit.testsets.samples import HEAD, QUERY, fifty
 
@@ -101,10 +100,6 @@ def test_a_skipped_query_is_logged(home: Path, caplog: pytest.LogCaptureFixture)
 def test_shipped_sets_are_sound() -> None:
     for path in shipped_folder().glob("*.yaml"):
         assert assay.load_test_set(path).name == path.stem
-
-
-def test_the_text_of_the_schema_is_the_schema() -> None:
-    assert json.loads(schema_text()) == schema()
 
 
 def test_the_schema_knows_every_key_that_is_read() -> None:

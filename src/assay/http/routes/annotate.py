@@ -100,7 +100,7 @@ async def round_status(round_id: RoundId, service: ServiceOf, caller: Evaluator)
 async def second(
     round_id: RoundId, body: SecondRequest, service: ServiceOf, caller: Evaluator
 ) -> JSONResponse:
-    """Let a second person check a sample of what one has judged; that brings kappa."""
+    """Have a second person judge a sample of a round, to measure agreement (kappa)."""
     del caller
 
     def add() -> RoundStatus:
@@ -158,7 +158,7 @@ async def review(
 async def finish(
     round_id: RoundId, body: FinishRequest, service: ServiceOf, caller: Evaluator
 ) -> JSONResponse:
-    """Write what has been judged so far as a test set; judging may go on."""
+    """Write the judgments so far as a test set; judging can continue."""
     del caller
     return await json_response(
         service,

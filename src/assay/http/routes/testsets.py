@@ -164,7 +164,7 @@ def _validated(workspace: Workspace, body: bytes, is_json: bool) -> JSONResponse
     },
 )
 async def suggest(body: SuggestRequest, service: ServiceOf, caller: Evaluator) -> JSONResponse:
-    """Make questions from the corpus where nobody has asked any; they stay marked synthetic."""
+    """Generate questions from the corpus if there are no real ones; they stay marked synthetic."""
     del caller
     found = await service.work(
         lambda: suggestions.suggest(

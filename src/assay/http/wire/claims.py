@@ -27,7 +27,7 @@ async def _draw(
     answers: Annotated[
         int, Whole, Query(ge=1, le=limits.MAX_TEST_SET_QUERIES, description="Answers to draw.")
     ] = GRADED_ANSWERS,
-    seed: Annotated[int, Whole, Query(ge=0, le=2**32 - 1, description="Which draw.")] = 0,
+    seed: Annotated[int, Whole, Query(ge=0, le=2**32 - 1, description="Random seed.")] = 0,
 ) -> ClaimDraw:
     return ClaimDraw(answers, seed)
 

@@ -26,7 +26,7 @@ class IngestRequest(Wire):
     profile: Annotated[str, Field(pattern=r"^[a-z][a-z-]{0,40}$")] = "auto"
     keep_going: Annotated[
         bool,
-        Field(description="Pass over documents that cannot be read, and count them as `failed`."),
+        Field(description="Skip documents that cannot be read, and count them as `failed`."),
     ] = False
 
 

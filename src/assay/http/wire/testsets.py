@@ -19,7 +19,7 @@ class SuggestRequest(Wire):
     count: Annotated[int, Field(ge=1, le=limits.MAX_UPLOAD_QUERIES)] = DEFAULT_COUNT
     kinds: Annotated[list[Kind], Field(min_length=1, default_factory=lambda: list(KINDS))]
     model: Annotated[
-        bool, Field(description="Let the language model of the setting judge write them.")
+        bool, Field(description="Have the language model in the judge setting write them.")
     ] = False
     seed: Seed = 13
 
