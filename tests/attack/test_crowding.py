@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import shutil
 import threading
 from collections.abc import Iterator
@@ -107,8 +108,8 @@ def test_connections_leave_room_for_files(
     monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, connections: int
 ) -> None:
     limit = [(soft, hard)]
-    monkeypatch.setattr(server.resource, "getrlimit", lambda _: limit[0])
-    monkeypatch.setattr(server.resource, "setrlimit", lambda _, given: limit.append(given))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limit[0])
+    monkeypatch.setattr(resource, "setrlimit", lambda _, given: limit.append(given))
     assert server.connections() == connections
     assert all(given <= hard for given, _ in limit)
 
