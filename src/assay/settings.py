@@ -63,7 +63,8 @@ OF_TESTS = frozenset({"ASSAY_SHARED_DATA"})
 _ADDRESS = re.compile(r"(?:^|(?<=\s))(?=[A-Za-z][A-Za-z0-9+.-]*://)")
 _USER = re.compile(r"(?P<user>://[^/:]*:)(?:[^?]*@|[^@]*@)", re.DOTALL)
 _PARAMETER = re.compile(
-    r"(?P<name>[?&;\s][^=&;\s]*(?:pass|pwd|secret|token|key)[^=&;\s]*=)[^&;#\s]*", re.IGNORECASE
+    r"(?P<name>[?&;\s](?=[^=?&;\s]*(?:pass|pwd|secret|token|key))[^=?&;\s]*+=)[^&;#\s]*+",
+    re.IGNORECASE,
 )
 _TAKEN = ("answer", "boosts", "fusion", "hybrid", "rerank", "reranker", "total")
 """What a component may not be called: runs and timings use these words."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import shutil
 import threading
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from assay.app.workspace import Workspace
 from assay.errors import BusyError
 from assay.http import reference
 from assay.http.app import create_app
+from assay.http.edge import server
 from assay.http.routes import reference as routes
 from assay.http.service import WRONG_KEYS_A_MINUTE
 from assay.settings import configure
@@ -71,6 +73,45 @@ def test_a_stream_has_the_deadline_of_any_other_body(make_service: MakeService) 
         return await asyncio.wait_for(_slowly(app, "/v1/jobs/x/events", key), 10)
 
     assert asyncio.run(scenario())[0]["status"] == 408
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/runs/latest/queries/events",
+        "/v1/history/events",
+        "/v1/documents/events",
+        "/v1/testsets/events",
+        "/v1/jobs/a/b/events",
+        "/healthzz",
+        "/metrics/",
+        "/staticfile",
+    ],
+)
+def test_no_name_in_a_path_leads_past_the_line(make_service: MakeService, path: str) -> None:
+    service = make_service()
+    assert service.gate("GET", path) is service.gates["work"]
+    assert service.deadline(path) == service.settings.request_seconds
+
+
+def test_only_a_job_is_followed_for_long(make_service: MakeService) -> None:
+    service = make_service()
+    assert service.gate("GET", "/v1/jobs/a/events") is None
+    assert service.deadline("/v1/jobs/a/events") > service.settings.request_seconds
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "connections"),
+    [(256, 4_096, 1_000), (1_024, 1_024, 100), (1_500, 1_800, 788), (5_000, 5_000, 1_000)],
+)
+def test_connections_leave_room_for_files(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, connections: int
+) -> None:
+    limit = [(soft, hard)]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limit[0])
+    monkeypatch.setattr(resource, "setrlimit", lambda _, given: limit.append(given))
+    assert server.connections() == connections
+    assert all(given <= hard for given, _ in limit)
 
 
 def test_slow_bodies_of_one_caller_leave_room_for_others(

@@ -33,6 +33,7 @@ LONG = 4_096
 MOST_S = 0.1
 """Of processor time for such a text; patterns that take its square need 0.2 s and more."""
 REPEATED = (
+    "<top>", "<topic ", "<topic number='1'>", " key", "key", "?key", "&pass",
     "1", "1.5,", "12-", "a", "A", "a-", "--", " ", "\t", "\xa0", " \n", "(", "()", "[", "[1] ", '"',
     "mg/", "e.g. ", "A. ", "1 mg ", "2019 ", "| ", "<a", "&", "a:", "(see ", "what is the ",
     "dose of ",

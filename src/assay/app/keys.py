@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 
 from assay.app.layout import Layout
+from assay.durable import write_atomically
+from assay.errors import StorageError
 from assay.model.codec import flat
 from assay.store.keys import SCOPES, ApiKey, KeyState, KeyStore, matches, parse
 
 __all__ = ["SCOPES", "KeyRow", "Keys", "NewKey", "create_key", "list_keys", "revoke_key"]
 
 REFRESH_SECONDS = 2.0
+_MARK = b"""This workspace has had API keys, so its service answers nobody without one.
+If it should be open to every program of this machine again, remove this file.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ def create_key(
     """Make a key, which expires after ``days``; only its hash is kept."""
     with closing(KeyStore(layout.database)) as store:
         key, secret = store.create(name, scopes, days=days)
+    _mark(layout)
     return NewKey(_row(key), secret)
 
 
@@ -64,8 +71,10 @@ class Keys:
     """The keys as a service recognises them: in memory, read again every two seconds."""
 
     def __init__(self, layout: Layout) -> None:
+        self._layout = layout
         self._store = KeyStore(layout.database)
         self._keys: dict[str, ApiKey] = {}
+        self._ever = False
         self._read_at = float("-inf")
 
     def close(self) -> None:
@@ -77,8 +86,8 @@ class Keys:
         self._read_at = float("-inf")
 
     def any(self) -> bool:
-        """Whether a key was ever made."""
-        return bool(self._known())
+        """Whether a key was ever made, also where all of them were lost since."""
+        return bool(self._known()) or self._ever or os.path.lexists(self._layout.had_keys)
 
     def active(self) -> int:
         """How many keys can be used now."""
@@ -107,7 +116,17 @@ class Keys:
         if now - self._read_at > REFRESH_SECONDS:
             self._keys = {key.key_id: key for key in self._store.all()}
             self._read_at = now
+            if self._keys and not self._ever:
+                self._ever = True
+                with suppress(StorageError):  # a disk that cannot be written to is still served
+                    _mark(self._layout)
         return self._keys
+
+
+def _mark(layout: Layout) -> None:
+    """Remember outside of the database that there are keys."""
+    if not os.path.lexists(layout.had_keys):
+        write_atomically(layout.had_keys, _MARK)
 
 
 def _row(key: ApiKey) -> KeyRow:

@@ -28,6 +28,11 @@ class Layout:
         return self.home / "assay.db"
 
     @property
+    def had_keys(self) -> Path:
+        """A mark that the service of this workspace needs keys, even if they are lost."""
+        return self.home / "had-keys"
+
+    @property
     def index(self) -> Path:
         """Generations of the index."""
         return self.home / "index"

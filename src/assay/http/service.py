@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import sys
 import threading
 import time
@@ -81,14 +82,9 @@ _STARTS_JOBS = frozenset(
     {"/v1/evaluate", "/v1/documents", "/v1/documents/delete", "/v1/files", "/v1/index"}
 )
 """Writing to these paths makes a job, for which the request waits at a gate of its own."""
-_UNGATED = (
-    "/healthz",
-    "/readyz",
-    "/metrics",
-    "/static",
-    "/ui/style.css",
-    "/events",
-)
+_UNGATED = frozenset({"/healthz", "/readyz", "/metrics", "/ui/style.css"})
+_STREAM = re.compile(r"/v1/jobs/[^/]+/events")
+"""Not every path that ends so: a document or a query may be called events."""
 
 
 @dataclass(slots=True)
@@ -286,7 +282,7 @@ class Service:
 
     def gate(self, method: str, path: str) -> Gate | None:
         """The gate that a request passes; None if it is answered at once."""
-        if path.startswith(_UNGATED) or path.endswith("/events"):
+        if path in _UNGATED or path.startswith("/static/") or _STREAM.fullmatch(path):
             return None
         if _starts_a_job(method, path):
             return self.gates["jobs"]
@@ -294,7 +290,7 @@ class Service:
 
     def deadline(self, path: str) -> float:
         """The seconds within which a request must be answered; a stream may last longer."""
-        long = path.endswith("/events") or path == "/v1/backup"
+        long = _STREAM.fullmatch(path) or path == "/v1/backup"
         return STREAM_SECONDS if long else self.settings.request_seconds
 
     def account(self, exchange: Exchange) -> None:

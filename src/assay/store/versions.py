@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 
 from sqlalchemy import Column, Connection, MetaData, String, Table, delete, insert, inspect, select
 
-from assay.errors import StorageError
+from assay.errors import CorruptError, StorageError
 from assay.store.migrations import versions as steps
 from assay.store.migrations.tables import Tables
 from assay.store.schema import APPLICATION_ID, VERSION
@@ -27,7 +27,7 @@ def installed_version(connection: Connection, place: str) -> int:
     tables = set(inspect(connection).get_table_names())
     version = 0
     if VERSION_TABLE in tables:
-        version = int(connection.execute(select(_VERSIONS.c.version_num)).scalar() or 0)
+        version = _number(connection.execute(select(_VERSIONS.c.version_num)).scalar(), place)
     if connection.dialect.name == "sqlite":
         application = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
         if tables and application != APPLICATION_ID:
@@ -37,6 +37,16 @@ def installed_version(connection: Connection, place: str) -> int:
         raise _foreign(place)
     refuse_newer(version, place)
     return version
+
+
+def _number(written: object, place: str) -> int:
+    text = str(written or 0)
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise CorruptError(
+            f"{place} was damaged: its format is {text!r:.40}",
+            hint="assay restore puts a backup into a new folder; keep the damaged file",
+        )
+    return int(text)
 
 
 def refuse_newer(version: int, place: str) -> None:

@@ -35,9 +35,11 @@ JUDGMENTS = ("qrels", "default", "data")  # folders, the first that is there
 PACKED = (".gz", ".zst")
 TABLES = (".jsonl", ".parquet")
 VERSION = "v1"
-_TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
+_TOPIC = re.compile(r"<top>((?:(?!</?top>).)*+)</top>", re.DOTALL | re.IGNORECASE)
 _COVID_TOPIC = re.compile(
-    r"<topic\s[^>]*?number\s*=\s*[\"']([^\"']*)[\"'][^>]*>(.*?)</topic>", re.DOTALL
+    r"<topic\s(?:(?!number\s*=)[^<>])*+number\s*=\s*[\"']([^\"'<>]*+)[\"'][^<>]*+>"
+    r"((?:(?!</?topic\b).)*+)</topic>",
+    re.DOTALL,
 )
 _TAG = re.compile(r"<([A-Za-z_]+)[^<>]*>")
 _FILLED_TAG = re.compile(rf"{_TAG.pattern}\s*+[^<\s]")

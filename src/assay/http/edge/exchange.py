@@ -7,7 +7,7 @@ import re
 import secrets
 import time
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Any, ClassVar
 
 from starlette.types import Message, Receive, Scope, Send
 
@@ -17,6 +17,8 @@ from assay.http.pages.problem_page import answer
 
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 4 * limits.MAX_BODY_BYTES
+MAX_LINGERING = 100
+"""More refused bodies than these are cut off at once: they must not take every connection."""
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -35,6 +37,8 @@ _NO_STORE = (b"cache-control", b"no-store")
 
 class Exchange:
     """One request and its answer: adds headers, remembers status and duration."""
+
+    _lingering: ClassVar[int] = 0
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
@@ -99,7 +103,10 @@ class Exchange:
 
     async def _linger(self) -> None:
         """Read and discard the rest for a moment: closing at once would lose our answer as well."""
+        if Exchange._lingering >= MAX_LINGERING:
+            return
         dropped = 0
+        Exchange._lingering += 1
         try:
             async with asyncio.timeout(LINGER_SECONDS):
                 while dropped < LINGER_BYTES:
@@ -109,6 +116,8 @@ class Exchange:
                         return
         except TimeoutError:
             return
+        finally:
+            Exchange._lingering -= 1
 
 
 def has_body(headers: dict[bytes, bytes]) -> bool:

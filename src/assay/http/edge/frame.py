@@ -18,10 +18,10 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from assay import limits
-from assay.errors import AssayError
+from assay.errors import AssayError, StorageError
 from assay.http.edge import problems
 from assay.http.edge.admission import FullError, RateLimiter, payer
-from assay.http.edge.auth import unknown_caller
+from assay.http.edge.auth import Caller, unknown_caller
 from assay.http.edge.entrance import refusal
 from assay.http.edge.exchange import Exchange
 from assay.http.edge.inbound import Inbound
@@ -87,6 +87,10 @@ class Frame:
             limited = self._over_rate(address, service.wrong_keys)
             await exchange.refuse(limited or problems.of_http(wrong))
             return
+        except StorageError:
+            if path not in OPEN_PATHS:
+                raise
+            caller = Caller(f"address {address}", frozenset())  # probes need no keys
         scope["assay.caller"] = caller
         limited = None if _unlimited(path) else self._over_rate(caller.name)
         if limited is not None:

@@ -1,7 +1,8 @@
 """How does the service answer what is not HTTP, and how long does it wait for a client?
 
-Uvicorn's own protocol with three changes: its refusals have the shape of all others, and clients
-that send their headers too slowly, or do not read the answer, are cut off.
+Uvicorn's own protocol with four changes: its refusals have the shape of all others, clients that
+send their headers too slowly, or do not read the answer, are cut off, and where there are too many
+connections, the one that has been without a request for longest makes room for a new one.
 """
 
 from __future__ import annotations
@@ -23,17 +24,28 @@ LINGER_SECONDS = 1.0
 
 
 class Protocol(H11Protocol):
-    """HTTP/1.1 with a deadline for the head, and one for reading the answer."""
+    """HTTP/1.1 with a deadline for the head, and one for reading the answer.
 
+    ``most_connections`` may be open at the same time. Silent ones never keep a newcomer out.
+    """
+
+    most_connections = limits.MAX_CONNECTIONS
     read_seconds = READ_SECONDS
     _head_timer: asyncio.TimerHandle | None = None
     _read_timer: asyncio.TimerHandle | None = None
     _refused = False
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        # connections without a request under way, the longest first; each server has its own
+        self._idle: dict[Protocol, None] = vars(self.server_state).setdefault("idle", {})
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has connected; its first request must follow soon."""
         super().connection_made(transport)
-        if len(self.connections) > limits.MAX_CONNECTIONS:
+        full = len(self.connections) > self.most_connections and not self._make_room()
+        self._idle[self] = None
+        if full:
             self._answer(busy("too many connections"))
             return
         self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
@@ -47,9 +59,17 @@ class Protocol(H11Protocol):
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._stop_timer()
+            self._idle.pop(self, None)
+
+    def on_response_complete(self) -> None:
+        """A request was answered; the next one may have arrived already."""
+        super().on_response_complete()
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self._idle[self] = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has left."""
+        self._idle.pop(self, None)
         self._stop_timer()
         self._stop_waiting()
         super().connection_lost(exc)
@@ -64,6 +84,16 @@ class Protocol(H11Protocol):
         """The client reads again."""
         self._stop_waiting()
         super().resume_writing()
+
+    def _make_room(self) -> bool:
+        """Cut off the connection that has been without a request for longest, if there is one."""
+        longest = next(iter(self._idle), None)
+        if longest is None:
+            return False
+        del self._idle[longest]
+        self.connections.discard(longest)
+        longest.transport.abort()
+        return True
 
     def _stop_waiting(self) -> None:
         if self._read_timer is not None:
@@ -103,6 +133,7 @@ class Protocol(H11Protocol):
         for event in events:
             self.transport.write(self.conn.send(event) or b"")
         self._refused = True
+        self._idle[self] = None
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(LINGER_SECONDS, self.transport.close)

@@ -10,6 +10,7 @@ the process, so connections wait in it during a restart, and none is refused.
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import sys
 from dataclasses import replace
@@ -25,6 +26,10 @@ from assay.http.service import Service
 from assay.http.settings import refuse_open_bind
 
 BACKLOG = 512
+"""Connections that wait to be accepted, and so many are accepted at once."""
+FEWEST_CONNECTIONS = 100
+OTHER_FILES = 500
+"""Files of the workspace and of processes that compute, which are open beside connections."""
 FIRST_GIVEN = 3
 """The descriptor of a socket that is handed over."""
 SWITCH_SECONDS = 0.0001
@@ -47,6 +52,7 @@ def serve(service: Service, listener: socket.socket) -> None:
     """Serve until a signal comes."""
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage.for_service()
+    Protocol.most_connections = connections()
     service.when_warm = garbage.spare_what_stays
     config = uvicorn.Config(
         create_app(service),
@@ -62,8 +68,23 @@ def serve(service: Service, listener: socket.socket) -> None:
         timeout_graceful_shutdown=max(1, round(service.settings.shutdown_seconds)),
         h11_max_incomplete_event_size=limits.MAX_HEAD_BYTES,
         limit_concurrency=None,
+        backlog=BACKLOG,
     )
     _Server(config, service).run(sockets=[listener])
+
+
+def connections() -> int:
+    """How many connections there may be, so that files can be opened beside them.
+
+    Most systems let a process open 1,024 files, and more if it asks.
+    """
+    needed = limits.MAX_CONNECTIONS + BACKLOG + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        return max(FEWEST_CONNECTIONS, limits.MAX_CONNECTIONS - (needed - soft))
+    return limits.MAX_CONNECTIONS
 
 
 def _given_socket() -> socket.socket | None:
