@@ -81,33 +81,33 @@ class SearchOptions:
     k: int = option(Whole(1, limits.MAX_RESULTS), 10, "How many results.")
     offset: int = option(Whole(0, MAX_OFFSET), 0, "Results to skip, for the next page.")
     depth: int = option(
-        Whole(1, limits.MAX_DEPTH), 100, "Candidates that each component returns.", setting=True
+        Whole(1, limits.MAX_DEPTH), 100, "Candidates per component.", setting=True
     )
     components: tuple[str, ...] = option(
         Names(COMPONENTS),
         COMPONENTS,
-        "Components to ask, of bm25, splade, dense and those of your own; as in bm25,dense.",
+        "Components to use: bm25, splade, dense or your own, such as bm25,dense.",
         setting=True,
     )
     fusion_method: FusionMethod = option(
         Choice(FusionMethod),
         FusionMethod.RRF,
-        "How the components' lists become one.",
+        "How to fuse the components' lists.",
         setting=True,
     )
     rrf_k: int = option(
-        Whole(1, limits.MAX_RRF_K), 60, "The constant of reciprocal rank fusion.", setting=True
+        Whole(1, limits.MAX_RRF_K), 60, "The constant k of reciprocal rank fusion.", setting=True
     )
     weights: Mapping[str, float] = option(
-        Weights(), {}, "Weight of each component; as in bm25=.3,splade=.2,dense=.5.", setting=True
+        Weights(), {}, "Weight of each component, such as bm25=.3,splade=.2,dense=.5.", setting=True
     )
     per_type_weights: bool = option(
-        Switch(), False, "Choose weights by the type of the query.", setting=True
+        Switch(), False, "Choose weights by query type.", setting=True
     )
     type_weights: Mapping[str, Mapping[str, float]] = option(
         WeightsBy(QueryType),
         {},
-        "Weights by the type of the query; as in paraphrase:bm25=.2,splade=.3,dense=.5.",
+        "Weights by query type, such as paraphrase:bm25=.2,splade=.3,dense=.5.",
         setting=True,
     )
     normalization: Normalization = option(
@@ -119,80 +119,80 @@ class SearchOptions:
     query_type: QueryType | None = option(
         Maybe(Choice(QueryType), none=()),
         None,
-        "Type of the query, instead of the classifier's guess.",
+        "Query type, to override the classifier.",
     )
     query_intent: str | None = option(
         Maybe(Identifier(form="an intent such as tabular or eligibility, or none"), none=()),
         None,
-        "Intent of the query (tabular, eligibility, ... or none), instead of what it says.",
+        "Query intent (tabular, eligibility, ... or none), to override the one detected.",
     )
     boosts: bool = option(
-        Switch(), True, "Lift the tables and sections that the query asks for.", setting=True
+        Switch(), True, "Boost the tables and sections that the query asks for.", setting=True
     )
     group_by: GroupBy = option(
         Choice(GroupBy),
         GroupBy.CHUNK,
-        "One result for each chunk, or for each document with its other chunks folded under it.",
+        "One result per chunk, or per document with its other chunks folded under it.",
         setting=True,
     )
     collapse: bool = option(
-        Switch(), False, "Fold results that repeat the text of a better one.", setting=True
+        Switch(), False, "Fold results that repeat a better one.", setting=True
     )
     facets: tuple[str, ...] = option(
         Listed(Text(form="the name of a field", most=limits.MAX_FIELD_CHARS), limits.MAX_FACETS),
         (),
-        "Count the values of these fields among the candidates; as in year,phase.",
+        "Count the values of these fields among the candidates, such as year,phase.",
         changes_results=False,
     )
     floor: bool = option(
         Switch(),
         True,
-        "Say that nothing is about the query instead of showing results about something else.",
+        "If nothing is about the query, say so instead of showing unrelated results.",
     )
     synonyms: bool = option(
-        Switch(), True, "Add the synonyms that the settings name.", per_request=False
+        Switch(), True, "Add the synonyms from the settings.", per_request=False
     )
     synonym_rules: str = option(
         Text(form="rules such as mi, heart attack; tumour => neoplasm", least=0, most=10_000),
         "",
-        "Synonyms instead of those in the settings: none, built-in, or rules with ; between them.",
+        "Synonyms to use instead of the settings': none, built-in, or rules separated by ;.",
     )
     terms: bool = option(
         Switch(),
         False,
-        "Say which terms gave bm25 and splade their scores.",
+        "Show which terms gave bm25 and splade their scores.",
         changes_results=False,
     )
     highlights: bool = option(
         Switch(),
         False,
-        "Give the part of each text that shows best why it was found, with places of words.",
+        "Return the most telling part of each text, with the positions of matching words.",
         changes_results=False,
     )
     rerank: bool = option(
-        Switch(), False, "Let a cross-encoder reorder the best candidates.", setting=True
+        Switch(), False, "Rerank the best candidates with a cross-encoder.", setting=True
     )
     reranker: str = option(
         Text(),
         DEFAULTS["reranker"],
-        "Which cross-encoder; BAAI/bge-reranker-base needs a GPU, those that ship do not.",
+        "The cross-encoder. BAAI/bge-reranker-base needs a GPU, built-in ones do not.",
         setting=True,
     )
     rerank_depth: int | None = option(
         Maybe(Whole(1, limits.MAX_DEPTH), none=("auto",)),
         None,
-        "Candidates that the cross-encoder reorders; auto is what suits its model.",
+        "Number of candidates to rerank; auto depends on the model.",
     )
     rerank_share: float | None = option(
         Maybe(Real(0, 1), none=("auto",)),
         None,
-        "How much the cross-encoder's score counts beside the score before; auto is what suits it.",
+        "Weight of the cross-encoder's score against the earlier one; auto depends on the model.",
         setting=True,
     )
     component_timeout_ms: float | None = option(
         Maybe(Real(0.001, limits.MAX_TIMEOUT_MS), none=("auto",)),
         None,
-        "Milliseconds that each component may take; auto is 300, and 5000 for a model over HTTP.",
+        "Time limit of each component in ms; auto is 300, or 5000 for a model over HTTP.",
         setting=True,
         per_request=False,
         changes_results=False,
@@ -200,7 +200,7 @@ class SearchOptions:
     rerank_timeout_ms: float | None = option(
         Maybe(Real(0.001, limits.MAX_TIMEOUT_MS), none=("auto", "0", "0.0")),
         None,
-        "Milliseconds that reranking may take; auto is 200 on a GPU and 2000 without.",
+        "Time limit of reranking in ms; auto is 200 with a GPU, 2000 without.",
         setting=True,
         changes_results=False,
     )
