@@ -145,7 +145,7 @@ class Client(Verbs):
         if not address.startswith(("http://", "https://")):
             address = f"http://{address}"
         if key and not (key.isascii() and key.isprintable()):
-            raise UsageError("the API key holds a character that is in no key", hint="one line")
+            raise UsageError("the API key contains an invalid character", hint="one line")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:
             self._http = httpx.Client(
@@ -547,7 +547,7 @@ class Client(Verbs):
     def _unreachable(self, problem: Exception) -> UnreachableError:
         return UnreachableError(
             f"{self.address} does not answer: {type(problem).__name__}: {problem}",
-            hint="is the service running, and the address right?",
+            hint="check that the service is running and the address is right",
         )
 
 

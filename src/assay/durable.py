@@ -231,7 +231,7 @@ def refusal(place: Path, problem: Exception) -> StorageError:
     if is_full(place, problem):
         return DiskFullError(
             f"{place} cannot be written: no space is left on the disk",
-            hint="free some space and do the same again; what was stored before is still there",
+            hint="free some space and try again; what was stored before is intact",
         )
     reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
     return StorageError(f"{place} cannot be written: {reason}", hint="check permissions and disk")

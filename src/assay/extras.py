@@ -56,7 +56,7 @@ def import_optional(package: str) -> Any:
     """The package, or an error that says how to install it."""
     if package in _NEEDS_CLOCK and package not in sys.modules and time.time() < 0:
         raise MissingDependencyError(
-            f"{package} cannot be loaded while the clock of this machine is before 1970",
+            f"{package} cannot be loaded while this machine's clock is before 1970",
             hint="set the clock",
         )
     try:

@@ -58,8 +58,8 @@ def written_place(place: str | None) -> str:
     """The place as a file or another process gets it."""
     if place is None:
         raise UsageError(
-            "an opened workspace cannot be written into a file",
-            hint="make the retriever with the folder or the address",
+            "an open workspace cannot be saved to a file",
+            hint="create the retriever from the folder or the address",
         )
     return place
 

@@ -62,7 +62,10 @@ def check_address(address: str, what: str, example: str) -> None:
     if not usable:
         raise UsageError(f"{address!r:.100} is not a URL", hint=f"such as {example}")
     if parts.username or parts.password or parts.query:
-        raise UsageError(f"the address of {what} holds no secret", hint="put the key in a variable")
+        raise UsageError(
+            f"the address of {what} must not contain a secret",
+            hint="put the key in an environment variable",
+        )
 
 
 def post(

@@ -202,7 +202,7 @@ def _check(config: pytest.Config, wanted: Wanted) -> Checked:
     if config.getoption("--assay-tag-baseline"):
         if wanted.baseline.endswith(".json"):
             raise UsageError(
-                f"{wanted.baseline} is a file, which no run can be tagged with",
+                f"{wanted.baseline} is a file, and a run cannot be tagged with it",
                 hint=f"assay eval show {run.run_id} --json > {wanted.baseline}",
             )
         return Checked(workspace.runs.tag(run.run_id, wanted.baseline), made.result, None)
@@ -217,7 +217,7 @@ def _check(config: pytest.Config, wanted: Wanted) -> Checked:
     except UnknownRunError as error:
         other = usual_baseline(workspace, run.run_id)
         raise UsageError(
-            f"{error.message}: there is nothing to hold the run against",
+            f"{error.message}: there is nothing to compare the run with",
             hint="pytest --assay-tag-baseline makes this run the baseline"
             + (f"; assay eval tag {other} {wanted.baseline} an earlier one" if other else ""),
         ) from None

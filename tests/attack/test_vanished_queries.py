@@ -81,5 +81,5 @@ def test_an_id_that_is_no_column_is_refused(
     (folder / "blanks_in_ids.py").write_text("def ask(query):\n    return ['d1 of heart', 'd2']\n")
     assert cli(["eval", "run", "-t", "odd.yaml", "--retriever", "blanks_in_ids:ask"]) == 0
     assert cli(["eval", "export", "latest", "--trec"]) == 2
-    assert "'d1 of heart' cannot stand in a TREC file" in capsys.readouterr().err
+    assert "'d1 of heart' cannot be written to a TREC file" in capsys.readouterr().err
     assert cli(["eval", "export", "latest", "--json"]) == 0

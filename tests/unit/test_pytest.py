@@ -123,7 +123,7 @@ def test_what_cannot_be_decided_fails_unless_told_otherwise(project: pytest.Pyte
         found = ran(project, more)
         found.assert_outcomes(**outcome)
     refused = ran(project, zero, "--assay-tag-baseline")
-    refused.stdout.fnmatch_lines(["*base.json is a file, which no run can be tagged with*"])
+    refused.stdout.fnmatch_lines(["*base.json is a file, and a run cannot be tagged with it*"])
 
 
 def test_an_engine_of_ones_own_is_gated(project: pytest.Pytester) -> None:

@@ -55,7 +55,7 @@ def gathered(candidates: Iterable[QueryCandidate]) -> tuple[QueryCandidate, ...]
     if len(found) > limits.MAX_CANDIDATES:
         raise LimitError(
             f"{len(found):,} different queries, and {limits.MAX_CANDIDATES:,} are allowed",
-            hint="narrow the time, or leave out the rare ones",
+            hint="shorten the period, or leave out rare queries",
         )
     return tuple(found.values())
 

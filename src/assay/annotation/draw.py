@@ -104,7 +104,7 @@ def draw(
     if not ordered:
         raise InputError(
             f"there is no query to draw (strategy: {strategy})",
-            hint="is the setting query_log set to text, and did anybody search?",
+            hint="check that the setting query_log is text and that somebody has searched",
         )
     quotas = (
         dict(Counter(classify(one.text) for one in ordered)) if every else wanted(test_set, count)
@@ -157,8 +157,8 @@ def wanted(test_set: TestSet, count: int) -> dict[QueryType, int]:
     )
     if not kinds:
         raise UsageError(
-            f"no query of {test_set.name} says of which type it is",
-            hint="give its queries a query_type: a sample keeps the proportions of the set",
+            f"no query of {test_set.name} has a query_type",
+            hint="set it on the queries: a sample keeps the proportions of the types",
         )
     names = sorted(kinds)
     total = sum(kinds.values())

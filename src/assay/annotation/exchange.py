@@ -101,7 +101,7 @@ def _label_studio(data: bytes, source: str) -> Iterator[tuple[int, Mapping[str, 
                     f"task {number} has {len(done)} annotations",
                     source=source,
                     line=line,
-                    hint="export the work of one annotator at a time",
+                    hint="export one annotator at a time",
                 )
             answers = done[0].get("result") if done else []
             yield (

@@ -62,7 +62,7 @@ def quotas(test_set: TestSet, replace: int) -> dict[Stratum, int]:
     if not 1 <= replace <= total:
         raise UsageError(
             f"{counted(replace, 'query')} of {test_set.name} cannot be replaced",
-            hint=f"it has {total} that are judged by evidence",
+            hint=f"it has {total} with evidence",
         )
     names = sorted(sizes)
     counts = apportion([replace * sizes[name] / total for name in names], replace)

@@ -121,7 +121,7 @@ def remove_documents(
 def keep_upload(layout: Layout, name: str, data: bytes) -> str:
     """Keep a file that was sent until a job reads it; what the job names it by."""
     if not data:
-        raise InputError(f"{name!r:.80} is empty", hint="choose a file that holds something")
+        raise InputError(f"{name!r:.80} is empty", hint="choose a file with content")
     path = layout.upload(secrets.token_hex(8), name)
     write_atomically(path, data)
     return str(path.relative_to(layout.uploads))
@@ -365,5 +365,5 @@ def _batches(
 
 def _unknown(doc_id: str) -> MissingFileError:
     return MissingFileError(
-        f"there is no document {doc_id!r:.140}", hint="assay corpus list names those there are"
+        f"there is no document {doc_id!r:.140}", hint="assay corpus list lists the documents"
     )

@@ -217,8 +217,8 @@ class EvaluationRequest:
         self._refuse_what_is_for_others()
         if self.options and (self.retriever is not None or self.run_file is not None):
             raise UsageError(
-                f"{', '.join(self.options)}: another engine cannot be asked to search like this",
-                hint="leave the options of our search out, or --retriever and --run",
+                f"{', '.join(self.options)}: another engine does not take these options",
+                hint="leave them out, or leave out --retriever and --run",
             )
         if self.measures is not None:
             from assay.evaluation.score import check_families, protocol_named
@@ -234,21 +234,21 @@ class EvaluationRequest:
             and not (self.run_file or self.resume)
         ):
             raise UsageError(
-                "rank_by is for the results of another engine; our own search ranks by score",
+                "rank_by applies to another engine; assay's own search ranks by score",
                 hint="leave it out, or name a retriever or a run file",
             )
         if self.retries and self.retriever is None and self.resume is None:
             raise UsageError(
-                "retries is for asking another engine", hint="leave it out, or name a retriever"
+                "retries applies only to another engine", hint="leave it out, or name a retriever"
             )
         if self.concurrency > 1 and self.run_file is not None:
-            raise UsageError("concurrency: a run file is not asked", hint="leave it out")
+            raise UsageError("concurrency does not apply to a run file", hint="leave it out")
 
     def require_our_engine(self) -> None:
         """Refuse what another engine cannot show."""
         if self.retriever is not None or self.run_file is not None:
             raise UsageError(
-                "only our own engine shows its components and answers",
+                "only assay's own engine shows its components and answers",
                 hint="leave --retriever and --run out",
             )
 
@@ -911,7 +911,7 @@ def system_of_run(workspace: Workspace, info: RunInfo, *, answers: bool = False)
 def _refuse_other_system(info: RunInfo, system: System) -> None:
     if changed_since := _changed(info, system):
         raise ConflictError(
-            f"this has changed since {info.run_id} was begun: {', '.join(changed_since)}",
+            f"this has changed since {info.run_id} started: {', '.join(changed_since)}",
             hint="start a new run",
         )
 
@@ -921,7 +921,7 @@ def _refuse_other_index(info: RunInfo, system: System) -> None:
     now = system.generation or ""
     if info.generation not in (now, now.partition("#")[0]):
         raise ConflictError(
-            f"the index has changed since {info.run_id} was begun "
+            f"the index has changed since {info.run_id} started "
             f"(generation {info.generation}, now {system.generation})",
             hint="start a new run",
         )

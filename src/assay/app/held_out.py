@@ -313,7 +313,7 @@ def _refuse_shared(
     before, after = ({run.name for run, _ in _serving(runs, queries)} for runs in (first, second))
     for name in sorted(before & after):
         raise UsageError(
-            f"{name} would stand for before and after at once: the two systems cannot be told "
+            f"{name} would be both before and after: the two systems cannot be told "
             "apart by configuration, index, models or chunkers",
             hint="make both runs with --part all and name those",
         )

@@ -438,7 +438,7 @@ def _computes(kind: str) -> bool:
 
 # How a job fails
 
-_DEFECT = AssayError("the service failed in a way it should not", hint="report the request_id")
+_DEFECT = AssayError("the service failed unexpectedly", hint="report the request_id")
 
 
 def problem_of(error: AssayError) -> dict[str, Any]:

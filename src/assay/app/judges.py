@@ -152,8 +152,8 @@ class ClaimDesk:
         check_person(annotator)
         if claim_id not in {row.key for row in self.rows}:
             raise UsageError(
-                f"{claim_id!r:.80} is no claim that was drawn from {self.run.name}",
-                hint="name the draw that it came from: answers and seed",
+                f"{claim_id!r:.80} is not one of the claims drawn from {self.run.name}",
+                hint="give the answers and the seed of that draw",
             )
         self.store.grade(annotator, {claim_id: label})
         return ClaimGraded(claim_id, label, self.progress(annotator))
@@ -291,7 +291,7 @@ def _read(path: Path) -> dict[str, Support]:
                 continue
             if said not in set(Support):
                 raise FormatError(
-                    f"{said!r:.40} is no label",
+                    f"{said!r:.40} is not a label",
                     source=str(path),
                     line=table.line_num,
                     hint=", ".join(Support),

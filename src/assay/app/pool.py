@@ -345,7 +345,7 @@ def _searched(
         reasons = "; ".join(prepared.answers.reasons.values())
         raise SearchUnavailableError(
             f"{', '.join(prepared.answers.errors)}: a pool without it would be unfair: {reasons}",
-            hint="assay doctor says what is missing; the setting components leaves one out",
+            hint="assay doctor says what is missing; the setting components can leave one out",
         )
     best = {name: hits[:depth] for name, hits in prepared.answers.lists.items()}
     lists = {name: [hit.chunk_id for hit in hits] for name, hits in best.items()}

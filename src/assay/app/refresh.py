@@ -148,7 +148,7 @@ def _check_parent(about: Round, parent: TestSet) -> None:
     if about.checksum != parent.checksum:
         raise ConflictError(
             f"{parent.name} was changed since the round {about.round_id} began",
-            hint="put the file back as it was, or open a new round",
+            hint="restore the file, or open a new round",
         )
 
 
@@ -166,7 +166,7 @@ def _check_agreement(agreed: Agreement, parent: TestSet) -> None:
     if not agreed.enough:
         raise AgreementError(
             f"{agreed.round_id}: {agreed.verdict}; {parent.name} is not refreshed",
-            hint="talk the differences over and grade again: assay testset agreement",
+            hint="discuss the differences and grade again: assay testset agreement",
         )
 
 

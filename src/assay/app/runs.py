@@ -259,7 +259,7 @@ def move_out(workspace: Workspace, run: str, *, for_good: bool) -> RunInfo:
         return workspace.runs.delete(run)
     if info.status is RunStatus.RUNNING:
         raise ConflictError(
-            f"the run {info.run_id} is being made", hint="cancel it first, or wait for its end"
+            f"the run {info.run_id} is still running", hint="cancel it, or wait until it has ended"
         )
     kept = DeletedRuns(workspace.layout.deleted_runs)
     if for_good:
@@ -604,13 +604,13 @@ def _no_such_query(info: RunInfo, query_id: str, test_set: TestSet) -> MissingFi
     if query_id in scope.unasked:
         return MissingFileError(
             f"{query_id} was not asked: the run {info.run_id} is {info.status}",
-            hint="assay eval run --resume goes on with it",
+            hint="assay eval run --resume continues it",
         )
     if query_id in test_set.held_out_ids:
         return MissingFileError(
             f"{query_id} is held out of {info.suite}, and the run {info.run_id} was made without "
             "the held-out part",
-            hint=f"assay eval run -t {info.suite} --part all asks every query; the look is logged",
+            hint=f"assay eval run -t {info.suite} --part all asks every query, which is logged",
         )
     part = "" if info.part == "all" else f" (it ran the part: {info.part})"
     return MissingFileError(
@@ -724,7 +724,7 @@ def _rescore(
 ) -> Rescored:
     if info.status is not RunStatus.COMPLETE:
         raise UsageError(
-            f"the run {info.run_id} is {info.status}", hint="assay eval run --resume goes on"
+            f"the run {info.run_id} is {info.status}", hint="assay eval run --resume continues it"
         )
     result = _scored(workspace, info, _with_stored(info, scoring), test_set=judged_by)
     kept = judged_by is None and scoring.same_rule(info.scoring)
@@ -794,7 +794,7 @@ def export(assay: Assay, run: str = "latest", *, component: str | None = None) -
         return Rankings(info, outcomes)
     if component not in (known := component_names(outcomes)):
         raise UsageError(
-            f"the run has no list of {component!r:.40}", hint=f"known: {', '.join(known)}"
+            f"the run has no list for {component!r:.40}", hint=f"known: {', '.join(known)}"
         )
     places = places_of(assay.runs.test_set(info.run_id), outcomes, places_lookup(assay, info))
     return Rankings(info, component_outcomes(outcomes, component, places))
@@ -927,7 +927,7 @@ def _check(info: RunInfo, test_set: TestSet, outcomes: tuple[QueryOutcome, ...])
     run = StoredRun(info, test_set, outcomes)
     if info.status is RunStatus.COMPLETE and run.incomplete is not None:
         raise InputError(
-            f"the run says that it is complete, and {run.incomplete}",
+            f"the run claims to be complete, but {run.incomplete}",
             hint="send the outcome of every query",
         )
     _check_against_outcomes(run)
@@ -948,8 +948,8 @@ def _check_against_outcomes(run: StoredRun) -> None:
             told is None or found is None or not math.isclose(told, found, abs_tol=_ROUNDED)
         ):
             raise InputError(
-                f"the run says {name} is {told}, and its outcomes give {found}",
-                hint="send the run as it was exported; assay eval rescore scores an older one anew",
+                f"the run claims {name} is {told}, and its outcomes give {found}",
+                hint="send the run as it was exported; assay eval rescore rescores an older one",
             )
 
 
@@ -1034,8 +1034,8 @@ def bundle(
     for run in runs:
         if run.incomplete is not None:
             raise UsageError(
-                f"{run.incomplete}, and a bundle holds whole runs only",
-                hint="assay eval run --resume goes on with it",
+                f"{run.incomplete}, but a bundle holds only complete runs",
+                hint="assay eval run --resume continues it",
             )
     sampling = None
     if statistics != USUAL:

@@ -93,7 +93,7 @@ def save_evaluation(workspace: Workspace, request: SaveRequest) -> Saved:
     known = _known(workspace, request.evaluation_id)
     if known is not None and digest not in (known.generation, known.cache_key[len("saved-") :]):
         raise ConflictError(
-            f"the evaluation {request.evaluation_id} is stored with another result",
+            f"the evaluation {request.evaluation_id} is already stored with another result",
             hint="use another evaluation_id for another result",
         )
     if known is None or known.status is not RunStatus.COMPLETE:
@@ -105,7 +105,7 @@ def save_evaluation(workspace: Workspace, request: SaveRequest) -> Saved:
 
 
 def _moment(text: str | None) -> str:
-    """When it was made, in UTC; refused where it is no moment, or one that is yet to come."""
+    """When it was made, in UTC; refused where it is no moment, or one that is in the future."""
     if text is None:
         return now("seconds")
     try:
@@ -113,11 +113,11 @@ def _moment(text: str | None) -> str:
         found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise UsageError(
-            f"timestamp: {text!r:.60} is not a moment", hint="as in 2024-03-15T16:00:00Z"
+            f"timestamp: {text!r:.60} is not a date and time", hint="as in 2024-03-15T16:00:00Z"
         ) from None
     if found > datetime.now(UTC) + CLOCKS_DIFFER:
         raise UsageError(
-            f"timestamp: {text!r:.60} is yet to come", hint="say when the evaluation was made"
+            f"timestamp: {text!r:.60} is in the future", hint="give the time of the evaluation"
         )
     return text_of(found, "seconds")
 
@@ -148,7 +148,7 @@ def _check_rows(request: SaveRequest) -> None:
         )
     ids = [row.query_id for row in rows]
     if twice := next((name for name in ids if ids.count(name) > 1), None):
-        raise InputError(f"per_query: the query {twice} stands twice", hint="send each query once")
+        raise InputError(f"per_query: the query {twice} appears twice", hint="send each query once")
     skipped = sum(row.skipped for row in rows)
     if rows and request.skipped_queries not in (0, skipped):
         raise InputError(
@@ -212,7 +212,7 @@ def _has_rankings(request: SaveRequest) -> bool:
     if not lacking or len(lacking) == len(request.per_query):
         return bool(request.per_query) and not lacking
     raise InputError(
-        f"per_query: {lacking[0]} has no retrieved_segment_ids, and other queries have",
+        f"per_query: {lacking[0]} has no retrieved_segment_ids, but other queries do",
         hint="send them for every query, so that a run is kept, or for none",
     )
 

@@ -315,7 +315,7 @@ def upload(
     if known is not None and read_test_set(known).sound().checksum != test_set.checksum:
         raise ConflictError(
             f"there is another test set {test_set.name}",
-            hint="a changed test set gets a new version and a new name",
+            hint="give a changed test set a new version and a new name",
         )
     return StoredSet(
         test_set.name,
@@ -430,7 +430,7 @@ def _split_by_group(test_set: TestSet, folder: Path, seed: int) -> SplitSet:
 def overlap(layout: Layout, names: Sequence[Name], *, paths: bool = False) -> tuple[Overlap, ...]:
     """What each two of several test sets have in common: queries, texts, groups, documents."""
     if len(names) < 2:
-        raise UsageError("one test set overlaps with nothing", hint="name two or more")
+        raise UsageError("an overlap needs more than one test set", hint="name two or more")
     return overlaps([load(layout, name, paths=paths, lenient=True) for name in names])
 
 

@@ -106,7 +106,7 @@ def schedule(
             scheduled(layout, entry_id)
         elif sum(1 for _ in layout.schedule.glob(f"*{SUFFIX}")) >= MAX_ENTRIES:
             raise LimitError(
-                f"{MAX_ENTRIES} evaluations are scheduled, and no more are allowed",
+                f"{MAX_ENTRIES} evaluations are scheduled, the most allowed",
                 hint="remove one first",
             )
         text = json.dumps(encode(entry), indent=2, ensure_ascii=False)
@@ -119,7 +119,7 @@ def named_test_set(wanted: EvaluationRequest) -> str:
     refuse_what_stays_here(wanted)
     if len(wanted.test_sets) != 1:
         raise UsageError(
-            "the clock starts an evaluation of one test set", hint="name one: assay testset list"
+            "a scheduled evaluation has exactly one test set", hint="name one: assay testset list"
         )
     if wanted.run_id is not None:
         raise UsageError(

@@ -69,7 +69,7 @@ def tune(
     if holdout and test_set.held_out is None:
         raise UsageError(
             f"{test_set.name} has no held-out part to check the gain on",
-            hint="assay testset split makes one; --no-holdout goes without",
+            hint="assay testset split makes one; --no-holdout skips the check",
         )
     present = evaluation_options(workspace.searcher.defaults, **options)
     if len(present.components) < 2:

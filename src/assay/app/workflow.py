@@ -486,7 +486,7 @@ def _refuse_repeated(rows: Sequence[QueryMetrics]) -> None:
     seen: set[str] = set()
     for row in rows:
         if row.query_id in seen:
-            raise InputError(f"the query {row.query_id} stands twice", hint="send each query once")
+            raise InputError(f"the query {row.query_id} appears twice", hint="send each query once")
         seen.add(row.query_id)
 
 

@@ -509,7 +509,7 @@ def export(
     from assay.render.run_file import json_run, trec_run
 
     if trec == json_output:
-        raise UsageError("choose a form", hint="--trec or --json")
+        raise UsageError("choose a format", hint="--trec or --json")
     with connected(ctx) as assay:
         rankings = runs.export(assay, ref, component=component)
     text = (
@@ -859,7 +859,7 @@ def _form_of(out: Path | None) -> Form:
         return "table"
     if (form := FORMS.get(out.suffix.lower())) is None:
         raise UsageError(
-            f"{out}: its ending names no format of a report",
+            f"{out}: its ending is not a report format",
             hint="end it with .md, .html, .csv or .json, or give --format",
         )
     return form

@@ -217,7 +217,7 @@ def _explained(error: Exception) -> tuple[str, str, str | None, int]:
     if isinstance(error, OverflowError) and ("timestamp" in str(error) or "date" in str(error)):
         hint = "set the clock; Python reckons with the years 1678 to 2261"
         return "system", "the clock of this machine is wrong", hint, ERROR
-    message = f"assay failed in a way it should not: {type(error).__name__}: {error}"
+    message = f"assay failed unexpectedly: {type(error).__name__}: {error}"
     hint = "please report this with the traceback that ASSAY_DEBUG=1 shows"
     return "internal", message, hint, ERROR
 

@@ -232,7 +232,7 @@ def _read_grade(text: str) -> tuple[str, int | None]:
 
     name, equals, value = text.rpartition("=")
     if not equals or not (value == "" or value.isdecimal()):
-        raise UsageError(f"{text!r:.80} is no grade", hint="as in NCT1:chunk_2=3")
+        raise UsageError(f"{text!r:.80} is not a grade", hint="as in NCT1:chunk_2=3")
     return name, int(value) if value else None
 
 

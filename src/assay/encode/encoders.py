@@ -55,7 +55,7 @@ def open_sparse(
     """A sparse encoder by the name of its model or the path of its folder."""
     if is_address(name):
         raise UsageError(
-            f"splade_model: {name!r:.80} is an address, which dense models and rerankers may have",
+            f"splade_model: {name!r:.80} is an address; only dense models and rerankers may be one",
             hint="splade_model: none searches without weighted terms",
         )
     found = _found(name, shelf)

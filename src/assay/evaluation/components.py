@@ -103,12 +103,12 @@ def component_report(
     names = component_names(outcomes)
     if not outcomes:
         raise UsageError(
-            "no query of the run was asked, so there are no lists of components",
-            hint="assay eval run --resume goes on with it",
+            "no query of the run was asked, so there are no component lists",
+            hint="assay eval run --resume continues it",
         )
     if not names:
         raise UsageError(
-            "the run holds no lists of components", hint="evaluate our own engine, not a run file"
+            "the run holds no component lists", hint="evaluate assay's own engine, not a run file"
         )
     places = places_of(test_set, outcomes, look_up)
     results = {

@@ -136,7 +136,7 @@ def evaluate(
 def _judging(judge: Any) -> Finish:
     """What a judge adds to an outcome; names and functions are ``assay.evaluate``'s to resolve."""
     if isinstance(judge, str) or not hasattr(judge, "judge"):
-        raise UsageError(f"{judge!r:.80} is no judge", hint="call assay.evaluate")
+        raise UsageError(f"{judge!r:.80} is not a judge", hint="call assay.evaluate")
     return lambda query, outcome: judged_outcome(judge, query, outcome)
 
 

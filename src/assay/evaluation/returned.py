@@ -245,12 +245,12 @@ def require_whole(answer: Any) -> None:
     failed, every = (_field(shards, name) for name in ("failed", "total"))
     if is_whole(failed) and int(failed) > 0:
         raise UnreachableError(
-            f"the answer is not whole: {failed} of {every} shards failed",
-            hint="look at the health of the cluster, and ask again",
+            f"the answer is incomplete: {failed} of {every} shards failed",
+            hint="check the health of the cluster, and try again",
         )
     if _field(answer, "timed_out") is True:
         raise UnreachableError(
-            "the answer is not whole: the search timed out (timed_out)",
+            "the answer is incomplete: the search timed out (timed_out)",
             hint="give the search more time",
         )
 

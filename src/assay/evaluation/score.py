@@ -197,7 +197,7 @@ def check_families(
         family = measure.definition.family
         if family is Family.ANSWER and not answers:
             raise UsageError(
-                f"{measure} looks at answers, not at a run", hint="use assay.score_answers"
+                f"{measure} measures answers, not a run", hint="use assay.score_answers"
             )
         if family is left_out and protocol is not None:
             raise UsageError(
@@ -233,7 +233,7 @@ def _decide(
     if (np.isneginf(hits.top_score) & (hits.retrieved > 0)).any():
         raise UsageError(
             f"{measures[0]} needs scores, and the run has none that fall along its rankings",
-            hint="a score is high where the engine is sure; rank_by=score ranks by it",
+            hint="if scores rise with confidence, rank_by=score ranks by them",
         )
     labels, scores = hits.relevant(1) > 0, hits.top_score
     return (

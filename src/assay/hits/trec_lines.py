@@ -172,8 +172,8 @@ def column(text: str, *, first: bool = False) -> str:
     data = text.encode()
     if data.split() != [data] or b"\0" in data or (first and data == COMMENT):
         raise InputError(
-            f"the id {text!r:.80} cannot stand in a TREC file",
-            hint="a column holds no blanks, and the first of a line is not '#': write JSON",
+            f"the id {text!r:.80} cannot be written to a TREC file",
+            hint="TREC columns contain no spaces and no line starts with '#': use JSON",
         )
     return text
 

@@ -146,7 +146,7 @@ def load(folder: Path) -> Manifest:
         TypeError,
         AttributeError,
     ):  # the checksum fits, but the content is not what we write
-        raise CorruptError(f"{path} is no manifest", hint="assay index rebuild") from None
+        raise CorruptError(f"{path} is not a manifest", hint="assay index rebuild") from None
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:

@@ -14,7 +14,7 @@ from assay.model.document import LoggedChange
 
 MARK = "made_of"
 NEWEST = "newest_changes"
-FOREIGN = "the index was made of another database"
+FOREIGN = "the index was made from another database"
 BEHIND = "behind the store"  # the end of the one complaint that an update fixes
 
 

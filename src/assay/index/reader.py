@@ -80,8 +80,8 @@ class Generation:
         """Open it; ``metadata`` reads that of keys, for segments that were written without."""
         if manifest.bm25 and manifest.words != WORDS:
             raise StorageError(
-                "the words of this index were cut by another version of assay",
-                hint="assay index update cuts them anew",
+                "the words of this index were tokenized by another version of assay",
+                hint="assay index update tokenizes them again",
             )
         self.manifest = manifest
         dead = dead_keys(folder, manifest)

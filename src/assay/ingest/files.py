@@ -107,7 +107,7 @@ def _from_utf16(
         return decoder.decode(piece, final).encode()
     except UnicodeError:
         raise location.format_error(
-            "this begins as UTF-16 but goes on otherwise", hint="save it as UTF-8"
+            "this starts as UTF-16 but does not continue as such", hint="save it as UTF-8"
         ) from None
 
 

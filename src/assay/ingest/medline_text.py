@@ -60,7 +60,8 @@ def _records(file: Path, watch: Watch) -> Iterator[tuple[FileLocation, _Record]]
                 values[-1] += f" {text.strip()}"
             elif text:
                 raise here.format_error(
-                    f"{text:.40} is no field", hint="save the citations anew, in PubMed's format"
+                    f"{text:.40} is not a field",
+                    hint="save the citations again, in PubMed's format",
                 )
     if record:
         yield at, record

@@ -91,7 +91,7 @@ def _page(file: Path, location: FileLocation, watch: Watch) -> tuple[Element, st
         watch.note(f"{file}: no text on {counted(len(bare), 'page')} ({shown}): scans are not read")
     if not any(page.lines for page in pages):
         raise location.format_error(
-            "the PDF holds no text", hint="if it is a scan, recognise its text first"
+            "the PDF holds no text", hint="if it is a scan, run OCR on it first"
         )
     title = clean(" ".join(title.split())) or ""
     return _as_html(_without_running(pages)), "" if _JUNK.search(title) else title

@@ -143,7 +143,7 @@ def _span(item: object, location: FileLocation) -> Span:
         case [int(start), int(end)] if 0 <= start < end <= limits.MAX_DOCUMENT_CHARS:
             return (start, end)
     raise location.format_error(
-        f"{item!r:.60} is no span", hint="[start, end], with 0 <= start < end"
+        f"{item!r:.60} is not a span", hint="[start, end], with 0 <= start < end"
     )
 
 

@@ -98,7 +98,7 @@ def separated_rows(
             if any(line.count(mark) == len(names) - 1 for line in cells.swallowed):
                 watch.note(
                     f"{at}: one row goes on to line {cells.line_num:,} and holds lines that look "
-                    "like rows: does a quote lack its end?"
+                    "like rows: is a closing quote missing?"
                 )
             yield at, {name: _value(cell) for name, cell in zip(names, row, strict=True)}
 
@@ -261,7 +261,7 @@ def _row(cells: Any, at: FileLocation) -> list[str] | None:
         said = f"not CSV: {problem}"
         if cells.line_num > (at.line or 1):
             said += f" (a cell that begins here goes on to line {cells.line_num:,})"
-        raise at.format_error(said, hint="does a quote lack its end?") from None
+        raise at.format_error(said, hint="is a closing quote missing?") from None
     finally:
         csv.field_size_limit(usual)
     text = "".join(row or ())

@@ -144,7 +144,7 @@ def _entry(file: Path, name: str, watch: Watch) -> ParsedDocument:
     marked = suffix(file) in MARKDOWN
     if kind := kind_of(file, text):
         raise location.format_error(
-            f"this is {kind}, and not prose",
+            f"this is {kind}, not prose",
             hint="leave --format out if a reader knows it, else save its prose as .txt",
         )
     if not marked and (turns := turns_of(text)):

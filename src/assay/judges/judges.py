@@ -64,5 +64,5 @@ def given_judge(judge: GivenJudge, seconds: float = 60.0) -> Judge:
     if hasattr(judge, "judge"):
         return cast("Judge", judge)
     if not callable(judge):
-        raise UsageError(f"{judge!r:.80} is no judge", hint=f"give {_HINT}, or a function")
+        raise UsageError(f"{judge!r:.80} is not a judge", hint=f"give {_HINT}, or a function")
     return CallableJudge(judge, seconds=seconds)

@@ -148,7 +148,7 @@ class Server:
             content = {"content": [_as_text(_problem(problem))], "isError": True}
         except Exception:  # a defect of ours must not end the server
             log.exception("the tool %s failed", name)
-            defect = AssayError("assay failed in a way it should not", hint="see its log")
+            defect = AssayError("assay failed unexpectedly", hint="see its log")
             content = {"content": [_as_text(_problem(defect))], "isError": True}
         try:
             self._send({"jsonrpc": "2.0", "id": ident, "result": content})

@@ -76,5 +76,5 @@ def _check_moment(name: str, text: str) -> None:
         datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError):
         raise InputError(
-            f"{name}: {text!r:.60} is not a moment", hint="as in 2024-03-15T16:00:00Z"
+            f"{name}: {text!r:.60} is not a date and time", hint="as in 2024-03-15T16:00:00Z"
         ) from None

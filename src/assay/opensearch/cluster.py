@@ -111,7 +111,7 @@ class Cluster:
         if name == "bm25":
             if current.format != FORMAT:
                 raise UsageError(
-                    f"the words of {current.index} were cut by another version of assay",
+                    f"the words of {current.index} were tokenized by another version of assay",
                     hint="assay index update fills a new index",
                 )
             return self._words_of(current)
@@ -417,7 +417,7 @@ def _current(index: str, meta: Mapping[str, Any]) -> Current:
         )
     except (KeyError, ValueError, TypeError):
         raise EngineError(
-            f"the index {index} is not one of ours", hint="choose another opensearch_prefix"
+            f"the index {index} was not made by assay", hint="choose another opensearch_prefix"
         ) from None
 
 

@@ -181,7 +181,7 @@ def _authorization(given: Credentials) -> dict[str, str]:
     key, user, password = (text.strip("\r\n") for text in named)
     if key:
         if not (key.isascii() and key.isprintable()):
-            raise ConfigError(f"{KEY} holds a character that is in no key", hint="one line of text")
+            raise ConfigError(f"{KEY} contains an invalid character", hint="one line of text")
         return {"Authorization": f"ApiKey {key}"}
     if password and not user:
         raise ConfigError(f"{PASSWORD} is set and {USER} is not", hint=f"set {USER}")

@@ -80,9 +80,7 @@ class SearchOptions:
 
     k: int = option(Whole(1, limits.MAX_RESULTS), 10, "How many results.")
     offset: int = option(Whole(0, MAX_OFFSET), 0, "Results to skip, for the next page.")
-    depth: int = option(
-        Whole(1, limits.MAX_DEPTH), 100, "Candidates per component.", setting=True
-    )
+    depth: int = option(Whole(1, limits.MAX_DEPTH), 100, "Candidates per component.", setting=True)
     components: tuple[str, ...] = option(
         Names(COMPONENTS),
         COMPONENTS,
@@ -101,9 +99,7 @@ class SearchOptions:
     weights: Mapping[str, float] = option(
         Weights(), {}, "Weight of each component, such as bm25=.3,splade=.2,dense=.5.", setting=True
     )
-    per_type_weights: bool = option(
-        Switch(), False, "Choose weights by query type.", setting=True
-    )
+    per_type_weights: bool = option(Switch(), False, "Choose weights by query type.", setting=True)
     type_weights: Mapping[str, Mapping[str, float]] = option(
         WeightsBy(QueryType),
         {},
@@ -135,9 +131,7 @@ class SearchOptions:
         "One result per chunk, or per document with its other chunks folded under it.",
         setting=True,
     )
-    collapse: bool = option(
-        Switch(), False, "Fold results that repeat a better one.", setting=True
-    )
+    collapse: bool = option(Switch(), False, "Fold results that repeat a better one.", setting=True)
     facets: tuple[str, ...] = option(
         Listed(Text(form="the name of a field", most=limits.MAX_FIELD_CHARS), limits.MAX_FACETS),
         (),

@@ -93,7 +93,7 @@ def test_what_names_files_or_code_is_never_read_from_json() -> None:
         ({"commit_hash": "a b"}, "commit"),
         ({"options": {"odd": 1}}, "odd"),
         ({"retriever": "a:b", "run_file": "x"}, "exclude"),
-        ({"run_file": "x", "answers": True}, "our own engine"),
+        ({"run_file": "x", "answers": True}, "own engine"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_when_it_is_asked(

@@ -125,7 +125,7 @@ def test_what_belongs_to_single_queries_is_refused(name: str) -> None:
 
 
 def test_another_engine_is_not_told_to_filter() -> None:
-    with pytest.raises(UsageError, match="filter: another engine cannot be asked"):
+    with pytest.raises(UsageError, match="filter: another engine does not take these options"):
         EvaluationRequest(
             test_set=queries(), options={"filter": "year>2020"}, retriever="mine:search"
         )

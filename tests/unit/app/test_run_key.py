@@ -369,6 +369,6 @@ def test_resuming_our_own_search_with_other_synonyms_is_refused(folder: Path) ->
     (folder / "synonyms.txt").write_text("insulin, sugar\n")
     with (
         opened(folder, **settings) as workspace,
-        pytest.raises(ConflictError, match=r"since .* was begun: synonyms"),
+        pytest.raises(ConflictError, match=r"since .* started: synonyms"),
     ):
         workspace.carry_out(EvaluationRequest(resume=run_id))

@@ -468,7 +468,7 @@ def test_what_ranks_results_and_how_long_they_may_take_are_part_of_the_run(
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"rank_by": "score"}, "our own search ranks"),
+        ({"rank_by": "score"}, "own search ranks"),
         ({"rank_by": "rank", "run_file": "x"}, "rank_by"),
         ({"timeout_s": 0.0}, "timeout_s"),
         ({"timeout_s": 1e9}, "timeout_s"),

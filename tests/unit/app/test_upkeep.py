@@ -129,7 +129,7 @@ def test_one_run_cannot_stand_for_before_and_after(workspace: Workspace) -> None
     after = stored(workspace, "a", Split.EVALUATION, dict.fromkeys(NAMES, 1))
     kept = stored(workspace, "a", Split.HOLDOUT, dict.fromkeys(NAMES, 1))
     looks = len(uses(workspace, split_set()))
-    with pytest.raises(UsageError, match=f"{kept} would stand for before and after"):
+    with pytest.raises(UsageError, match=f"{kept} would be both before and after"):
         check_overfitting(workspace, split_set(), before, after)
     assert len(uses(workspace, split_set())) == looks
 

@@ -317,7 +317,7 @@ def test_resume(call: Call, home: Path) -> None:
         (["run", "-t", "missing"], "no test set 'missing'"),
         (["run", "--resume", "nope"], "no run 'nope'"),
         (["rescore"], "name a run"),
-        (["export", "latest", "--trec"], "choose a form"),
+        (["export", "latest", "--trec"], "choose a format"),
         (["list", "--status", "odd"], "odd"),
         (["tag", "nope", "x"], "no run"),
         (["show", "latest~3"], "complete runs"),

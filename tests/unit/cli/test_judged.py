@@ -361,7 +361,7 @@ def test_python_judges_a_system_as_the_command_does(
         assert agreed.to_dict()["metrics"]["faithfulness"] == 1.0
         named, given = (workspace.evaluate("rag.yaml", judge=one) for one in ("words", WordJudge()))
         assert given.to_dict()["metrics"] == named.to_dict()["metrics"]
-        with pytest.raises(UsageError, match="is no judge"):
+        with pytest.raises(UsageError, match="is not a judge"):
             workspace.evaluate("rag.yaml", judge=3)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="there is no judge 'nobody'"):
         assay.evaluate(rag.answer, "rag.yaml", judge="nobody")

@@ -75,7 +75,7 @@ def test_scenario_per_component_evaluation() -> None:
 
 
 def test_a_run_without_lists_has_no_components() -> None:
-    with pytest.raises(UsageError, match="no lists of components"):
+    with pytest.raises(UsageError, match="no component lists"):
         component_report(TEST_SET, [QueryOutcome("q1")], OPTIONS)
 
 

@@ -191,9 +191,9 @@ def test_numbers_out_of_range_are_refused(options: dict[str, Any]) -> None:
 
 
 def test_our_own_search_is_not_asked_like_another_engine() -> None:
-    with pytest.raises(UsageError, match="a run file is not asked"):
+    with pytest.raises(UsageError, match="does not apply to a run file"):
         EvaluationRequest(test_set=MANY, run_file="a.run", concurrency=2)
-    with pytest.raises(UsageError, match="retries is for asking another engine"):
+    with pytest.raises(UsageError, match="retries applies only to another engine"):
         EvaluationRequest(test_set=MANY, retries=1)
 
 

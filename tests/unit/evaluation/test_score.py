@@ -122,7 +122,7 @@ def test_one_class_only_is_undefined_and_says_so() -> None:
 
 
 def test_answer_measures_are_pointed_elsewhere() -> None:
-    with pytest.raises(UsageError, match="looks at answers"):
+    with pytest.raises(UsageError, match="measures answers"):
         assay.score(QRELS, RUN, "Groundedness")
 
 

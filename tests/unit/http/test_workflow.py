@@ -588,7 +588,7 @@ def test_a_saved_evaluation_of_a_dataset_elsewhere_is_a_run(small: TestClient) -
         ({"total_queries": 50}, "total_queries is 50, and per_query has 1"),
         ({"per_query": [*rankings(a=["x"]), {"query_id": "b", "metrics": {}}], "total_queries": 2},
          "b has no retrieved_segment_ids"),
-        ({"per_query": rankings(a=["x"]) * 2, "total_queries": 2}, "a stands twice"),
+        ({"per_query": rankings(a=["x"]) * 2, "total_queries": 2}, "a appears twice"),
         ({"dataset_id": "small"}, "small has no query a"),
         ({"per_query": [{"query_id": "a", "metrics": {}, "retrieved_segment_ids": ["x"]}]},
          "a has no relevant_segment_ids"),

@@ -116,8 +116,8 @@ def test_chunks_with_spans_are_laid_where_they_say(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([row("c1", "abc", spans=[[0, 5]])], "the spans cover 5 characters, and the text has 3"),
-        ([row("c1", "abc", spans=[[3, 0]])], "is no span"),
-        ([row("c1", "abc", spans=[[0, 10**12]])], "is no span"),
+        ([row("c1", "abc", spans=[[3, 0]])], "is not a span"),
+        ([row("c1", "abc", spans=[[0, 10**12]])], "is not a span"),
         ([row("c1", "abc", spans="0-3")], "spans is a list"),
         ([row("c1", "abc", spans=[[0, 3]]), row("c2", "def")], "some chunks have spans"),
         ([row("c1", "abc", spans=[[0, 3]]), row("c2", "xdef", spans=[[2, 6]])], "differ where"),

@@ -156,7 +156,7 @@ MARKUP = {
 def test_markup_is_never_read_as_prose(tmp_path: Path, name: str) -> None:
     text, kind = MARKUP[name]
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(FormatError, match=f"this is {kind}, and not prose"):
+    with pytest.raises(FormatError, match=f"this is {kind}, not prose"):
         names(tmp_path / name, "text")
 
 

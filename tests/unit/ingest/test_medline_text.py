@@ -53,7 +53,7 @@ def test_fields_go_on_over_lines(tmp_path: Path) -> None:
 def test_a_line_that_is_no_field_is_named(tmp_path: Path) -> None:
     path = tmp_path / "set.nbib"
     path.write_text("PMID- 1\nTI  - Itch\nwhat is this\n\nPMID- 2\nTI  - Rash\n")
-    with pytest.raises(FormatError, match=r"set.nbib:3: what is this is no field"):
+    with pytest.raises(FormatError, match=r"set.nbib:3: what is this is not a field"):
         list(read_documents(path))
     problems: list[str] = []
 

@@ -47,10 +47,10 @@ def test_an_index_of_another_workspace_is_neither_written_nor_replaced() -> None
     current = updated(cluster, theirs)
     ours.change(ROWS[6:8])
     for _ in range(2):  # behind them in number, then as far as they are
-        with pytest.raises(EngineError, match="made of another database") as caught:
+        with pytest.raises(EngineError, match="made from another database") as caught:
             updated(cluster, ours)
         assert "opensearch_prefix" in str(caught.value.hint)
-        assert cluster.problems(2, ours) == ["the index was made of another database"]
+        assert cluster.problems(2, ours) == ["the index was made from another database"]
         ours.change(ROWS[8:9])
     assert (cluster.current(), transport.documents(current.index)) == (
         current,
@@ -70,8 +70,8 @@ def test_a_store_that_was_put_back_and_went_another_way_is_told_from_the_index()
         memory.change((), removed=[gone.key])
     updated(cluster, theirs)
     assert cluster.problems(2, theirs) == []
-    assert cluster.problems(2, ours) == ["the index was made of another database"]
-    with pytest.raises(EngineError, match="made of another database"):
+    assert cluster.problems(2, ours) == ["the index was made from another database"]
+    with pytest.raises(EngineError, match="made from another database"):
         updated(cluster, ours)
 
 
@@ -91,7 +91,7 @@ def test_an_index_that_another_workspace_is_filling_is_left_alone() -> None:
         updated(cluster, theirs)
     transport.fails = set()
     ours.change(ROWS[6:8])
-    with pytest.raises(EngineError, match="made of another database"):
+    with pytest.raises(EngineError, match="made from another database"):
         updated(cluster, ours)
     assert transport.documents("assay-000001") == {row.key for row in ROWS[:4]}
 

@@ -239,7 +239,7 @@ def test_what_others_made_is_left_alone(node: str) -> None:
     foreign = json.dumps({"assay-000001": {"mappings": {"properties": {}}}}).encode()
     Answers.script += [(404, b"{}"), (200, foreign), (200, foreign)]
     transport = Transport(node)
-    with pytest.raises(EngineError, match="assay-000001 is not one of ours"):
+    with pytest.raises(EngineError, match="assay-000001 was not made by assay"):
         Cluster(transport, Shape()).update(Memory(), ENCODERS, DENSE.dimension)
     transport.close()
     assert len(Answers.seen) == 3, "nothing was deleted"

@@ -154,7 +154,7 @@ def test_terms_are_printed_when_they_are_asked_for(
 def test_the_help_of_weights_by_type_gives_an_example_that_works(here: Workspace) -> None:
     from assay.search.request import SEARCH_OPTIONS, read_changes
 
-    example = SEARCH_OPTIONS["type_weights"].help.partition("as in ")[2].removesuffix(".")
+    example = SEARCH_OPTIONS["type_weights"].help.partition("such as ")[2].removesuffix(".")
     assert here.search("metformin", **read_changes({"type_weights": example})).results
 
 

@@ -211,7 +211,7 @@ def _result(one: Any, mapping: HttpMapping, rank: int) -> Any:
     if named["chunk_id"] is None:
         raise InputError(
             f"result {rank} has nothing at {mapping.id!r} ({_seen(one)})",
-            hint="id in the mapping says where results have their ids",
+            hint="set id in the mapping to where results have their ids",
         )
     return {"score": one.get("score"), **named}
 

@@ -140,7 +140,7 @@ def require(caller: Caller, scope: str) -> None:
         403,
         "forbidden",
         f"the API key does not have the scope {scope}",
-        hint=f"use a key with it; whoever runs the service makes one: "
+        hint=f"use a key with it; whoever runs the service can create one: "
         f"assay keys create NAME --scope {scope}",
     )
 

@@ -134,9 +134,7 @@ def of_validation(errors: Sequence[Any]) -> Problem:
 
 def internal() -> Problem:
     """A defect of ours; the log has the details."""
-    return Problem(
-        500, "internal", "the service failed in a way it should not", "report the request_id"
-    )
+    return Problem(500, "internal", "the service failed unexpectedly", "report the request_id")
 
 
 def _reason(error: Mapping[str, Any]) -> str:

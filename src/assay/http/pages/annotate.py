@@ -195,9 +195,7 @@ def _dispute(
         earlier = settled.get(key)
         dispute = earlier.dispute if earlier else known.get(key)
         if dispute is None:
-            raise UsageError(
-                "the annotators do not differ about this passage", hint="choose another one"
-            )
+            raise UsageError("the annotators agree about this passage", hint="choose another one")
     return {
         "round": desk.round,
         "person": person,

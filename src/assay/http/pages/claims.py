@@ -133,7 +133,7 @@ def _parted(task: ClaimTask) -> tuple[str, str, str]:
 
 def _label(text: str) -> Support:
     if text not in set(Support):
-        raise InputError(f"{text!r:.40} is no label", hint=", ".join(Support))
+        raise InputError(f"{text!r:.40} is not a label", hint=", ".join(Support))
     return Support(text)
 
 

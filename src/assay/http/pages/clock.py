@@ -65,7 +65,7 @@ def due_in(fields: Mapping[str, str]) -> Due:
     """What a form says."""
     often = fields.get("often", "")
     if often not in OFTEN:
-        raise UsageError(f"{often!r:.20} is not how often", hint=f"known: {', '.join(OFTEN)}")
+        raise UsageError(f"{often!r:.20} is not a frequency", hint=f"known: {', '.join(OFTEN)}")
     weekday = fields.get("weekday", "1")
     return Due(
         often,

@@ -230,7 +230,7 @@ def _asked(service: Service, fields: Mapping[str, str]) -> tuple[str, dict[str, 
     if fields.get("from") == "first":
         rows = [{"query": line} for line in lines_of(fields.get("questions", ""))]
         if not rows:
-            raise InputError("there is no question", hint="type one on each line")
+            raise InputError("there is no question", hint="type one per line")
         asked = NewSet(
             name=fields.get("name", "").strip(),
             annotators=tuple(people),
@@ -265,7 +265,7 @@ def _chosen_queries(fields: Mapping[str, str]) -> tuple[RoundQuery, ...]:
             if not text or kind not in list(QueryType):
                 raise InputError(
                     f"{name}: the question is empty, or its type unknown",
-                    hint="correct it, or take its tick away",
+                    hint="correct or untick it",
                 )
             found.append(RoundQuery(name, text, QueryType(kind), _origin(fields, name)))
     return tuple(found)
@@ -277,7 +277,7 @@ def _origin(fields: Mapping[str, str], name: str) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise InputError(f"{name}: where the question comes from cannot be read", hint="draw again")
+        raise InputError(f"{name}: the source of the question cannot be read", hint="draw again")
     return found
 
 

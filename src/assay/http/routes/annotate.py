@@ -258,7 +258,7 @@ async def answer_as(
             403,
             "forbidden",
             f"this key belongs to {caller.who}, not to {name}",
-            hint=f"use the key of {name}; whoever runs the service makes one: "
+            hint=f"use the key of {name}; whoever runs the service can create one: "
             f"assay keys create {name} --scope annotate",
         )
     return await json_response(service, lambda: encode(work()))

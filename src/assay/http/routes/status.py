@@ -36,7 +36,7 @@ async def readyz(service: ServiceOf) -> JSONResponse:
             503,
             "not_ready",
             "; ".join(f"{name}: {what}" for name, what in wrong.items()),
-            hint="everything but search works",
+            hint="everything except search works",
             errors=[Fault(name, what) for name, what in wrong.items()],
             headers={"retry-after": "5"},
         )

@@ -125,7 +125,7 @@ def test_a_running_service_starts_what_was_scheduled(
         ({"time": "25:00"}, "not a time of day"),
         ({"often": "cron", "cron": "0 3 * *"}, "minute hour day month weekday"),
         ({"often": "cron", "cron": "0 0 31 2 *"}, "never comes"),
-        ({"often": "yearly"}, "is not how often"),
+        ({"often": "yearly"}, "is not a frequency"),
         ({"set": "unknown"}, "unknown"),
         ({"options": "rrf_k=-1"}, "rrf_k"),
         ({"entry": "gone"}, "no scheduled evaluation"),
