@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.app.comparison import AbTest, Compared
     from assay.app.evaluation import Evaluated, EvaluationRequest
     from assay.app.python import evaluate, load_test_set
-    from assay.app.runs import RunView
+    from assay.app.run_view import RunView
     from assay.app.statistics import Statistics
     from assay.app.workspace import Workspace, open_workspace
     from assay.client import Client
@@ -95,7 +95,7 @@ _HOMES = {
     "Result": "model.ranking",
     "RetrievalSystem": "evaluation.systems",
     "RunInfo": "model.runs",
-    "RunView": "app.runs",
+    "RunView": "app.run_view",
     "Sampling": "model.sampling",
     "score": "evaluation.score",
     "score_answers": "evaluation.answers",

@@ -57,7 +57,7 @@ from assay.app.index import Action, IndexWritten
 from assay.app.judges import ClaimGraded, ClaimUndone, NextClaim
 from assay.app.models import ModelRow
 from assay.app.rows import document_ids, document_rows
-from assay.app.runs import outcome_of
+from assay.app.run_exchange import outcome_of
 from assay.app.schedule import ScheduleEntry
 from assay.app.search import Freshness
 from assay.app.suggestions import DEFAULT_COUNT, DEFAULT_SEED, Suggested

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.app.comparison import AbTest
-from assay.app.runs import RunView
+from assay.app.run_view import RunView
 from assay.errors import UsageError
 from assay.evaluation.ab import ABResult
 from assay.evaluation.history import History, metric_of

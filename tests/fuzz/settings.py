@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from assay.app.configurations import read_configuration
-from assay.app.runs import verify_bundle
+from assay.app.reports import verify_bundle
 from assay.app.schedule import parse_schedule
 from assay.encode.tensors import read_tensors
 from assay.errors import UnknownRunError
@@ -217,7 +217,7 @@ HARNESSES = (
     Harness("manifest", "index.manifest", "damage of the one file that names all others",
             read_index_manifest, (_manifest(),), "MANIFEST.json"),
     Harness("backup", "store.backup", "comes from another machine", read_backup, (_backup(),), "b.tar.gz"),
-    Harness("bundle", "app.runs, evaluation.bundle", "published figures that are checked",
+    Harness("bundle", "app.reports, evaluation.bundle", "published figures that are checked",
             read_master, (MASTER,), "metrics_master.json"),
     Harness("lexicon", "search.boost.lexicon", "phrases of one's own", read_lexicon, (LEXICON,)),
     Harness("synonyms", "search.synonyms", "lists of other people", read_synonym_file,

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from assay.app import comparison, gate, runs
+from assay.app import comparison, gate, reports, run_exchange, run_view, runs
 from assay.app.comparison import AbRequest, CompareRequest
 from assay.app.gate import GateRequest
 from assay.app.interface import Assay
@@ -230,7 +230,7 @@ VERBS: dict[str, Verb] = {
         of_gate,
     ),
     "show": Verb(
-        lambda assay, given: runs.show(
+        lambda assay, given: run_view.show(
             assay, "after", measures=MEASURES, match="doc", statistics=given
         ).to_dict(per_query=True),
         ["show", "after", *MEASURED, "--match", "doc", "--per-query"],
@@ -240,7 +240,7 @@ VERBS: dict[str, Verb] = {
         INTERVALS,
     ),
     "show as it was run": Verb(
-        lambda assay, given: runs.show(assay, "after").to_dict(),
+        lambda assay, given: run_view.show(assay, "after").to_dict(),
         ["show", "after"],
         "GET",
         "/v1/runs/after/scores",
@@ -248,7 +248,7 @@ VERBS: dict[str, Verb] = {
         numbers=means,
     ),
     "query": Verb(
-        lambda assay, given: runs.query(assay, "before", "q05").to_dict(),
+        lambda assay, given: run_view.query(assay, "before", "q05").to_dict(),
         ["show", "before", "--query", "q05"],
         "GET",
         "/v1/runs/before/queries/q05",
@@ -256,7 +256,7 @@ VERBS: dict[str, Verb] = {
         numbers=of_query,
     ),
     "query not found": Verb(
-        lambda assay, given: runs.query(assay, "before", "q04", match="span").to_dict(),
+        lambda assay, given: run_view.query(assay, "before", "q04", match="span").to_dict(),
         ["show", "before", "--query", "q04", "--match", "span"],
         "GET",
         "/v1/runs/before/queries/q04",
@@ -265,7 +265,7 @@ VERBS: dict[str, Verb] = {
         numbers=of_query,
     ),
     "report": Verb(
-        lambda assay, given: runs.report(
+        lambda assay, given: reports.report(
             assay, "after", measures=MEASURES, workflow=True, targets=TARGETS, statistics=given
         ).to_dict(),
         ["report", "after", *MEASURED, "--workflow", "--target", TARGETS[0]],
@@ -377,11 +377,11 @@ def test_statistics_change_what_they_should(settled: Service, home: Path) -> Non
 def test_a_judged_document_is_found_where_it_was_scored(settled: Service, home: Path) -> None:
     """The ranks of the query page are those that the measures rest on."""
     with open_workspace(home) as workspace:
-        scored = runs.show(workspace, "before", measures="RR@10")
+        scored = run_view.show(workspace, "before", measures="RR@10")
         assert scored.result is not None
         values = scored.result.scores.per_query("RR@10")
         for name, value in values.items():
-            found = runs.query(workspace, "before", name)
+            found = run_view.query(workspace, "before", name)
             ranks = [one.rank for one in found.relevant if one.rank is not None]
             assert value == pytest.approx(1 / min(ranks))
             number = int(name[1:])
@@ -394,7 +394,7 @@ def test_a_run_file_is_the_same_on_every_surface(
     settled: Service, home: Path, capsys: pytest.CaptureFixture[str], documents: bool
 ) -> None:
     with open_workspace(home) as workspace:
-        found = runs.export(workspace, "after")
+        found = run_view.export(workspace, "after")
     text = trec_run(found.outcomes, found.tag, documents=documents) + "\n"
     command = ["eval", "export", "after", "--trec", *(["--documents"] if documents else [])]
     for where in (["--home", str(home)], ["--server", settled.address]):
@@ -435,11 +435,11 @@ def test_a_deleted_run_comes_back_the_same_way_on_every_surface(
 
     with open_workspace(place) as workspace:
         wanted = encode(workspace.runs.run("before"))
-        packed = runs.packed(workspace, "before")
+        packed = run_exchange.packed(workspace, "before")
         deleted = runs.delete(workspace, "before")
         assert [one.run_id for one in runs.deleted(workspace)] == [deleted.run_id]
         assert encode(runs.restore(workspace, deleted.run_id)) == wanted
-        assert runs.packed(workspace, "before") == packed
+        assert run_exchange.packed(workspace, "before") == packed
     assert said("delete", "before") == {"deleted": deleted.run_id}
     assert [one["tags"] for one in said("list", "--deleted")["deleted"]] == [["before"]]
     assert said("restore", deleted.run_id)["tags"] == ["before"]

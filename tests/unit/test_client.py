@@ -13,7 +13,7 @@ import httpx2 as httpx
 import pytest
 
 from assay.app.evaluation import EvaluationRequest, EvaluationStep
-from assay.app.runs import view_of
+from assay.app.run_view import view_of
 from assay.cli.main import run
 from assay.client import Client, ServiceError
 from assay.errors import UnreachableError, UsageError

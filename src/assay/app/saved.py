@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.app import testsets
-from assay.app.runs import push
+from assay.app.run_exchange import push
 from assay.app.workflow import (
     COUNT,
     DEFAULT_CUTOFFS,

@@ -20,7 +20,7 @@ from assay.app.evaluation import (
     joined_test_set,
     unwatched,
 )
-from assay.app.runs import places_lookup
+from assay.app.run_view import places_lookup
 from assay.errors import UsageError
 from assay.evaluation.match import places_of
 from assay.evaluation.tuning import Judged, Rank, Tuning, best_by_group, judged

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.app.corpus import DocumentsWritten
     from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
     from assay.app.interface import Assay
-    from assay.app.runs import RunView
+    from assay.app.run_view import RunView
     from assay.evaluation.gate import GateReport
     from assay.evaluation.history import History, HistoryOptions
     from assay.evaluation.result import EvaluationResult
@@ -113,9 +113,9 @@ class Verbs:
 
         What is not given is as the run was scored when it was made.
         """
-        from assay.app import runs
+        from assay.app import run_view
 
-        return runs.show(
+        return run_view.show(
             self,
             run,
             measures=measures,

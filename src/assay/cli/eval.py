@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.app.comparison import Side
     from assay.app.evaluation import Evaluated, EvaluationRequest
     from assay.app.interface import Assay
-    from assay.app.runs import RunQuery
+    from assay.app.run_view import RunQuery
     from assay.evaluation.gate import GateReport
     from assay.settings import Settings
 
@@ -204,7 +204,7 @@ def _show_run(
     *,
     as_json: bool,
 ) -> None:
-    from assay.app.runs import view_of
+    from assay.app.run_view import view_of
     from assay.cli.tables import show_tables
 
     info, result = made.runs[0].info, made.runs[0].result
@@ -373,7 +373,7 @@ def show(
     json_output: JsonFlag = False,
 ) -> None:
     """Show a run: its scores, its configuration, or one query."""
-    from assay.app import runs
+    from assay.app import run_view
     from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.model.runs import RunStatus
@@ -381,10 +381,10 @@ def show(
     statistics = read_statistics(sampling)
     with connected(ctx) as assay:
         if query is not None:
-            found = runs.query(assay, ref, query, match=match)
+            found = run_view.query(assay, ref, query, match=match)
             _show_query(found, assay.settings.color, as_json=json_output)
             return
-        view = runs.show(
+        view = run_view.show(
             assay,
             ref,
             measures=measures or (),
@@ -505,13 +505,13 @@ def export(
     json_output: JsonFlag = False,
 ) -> None:
     """Write the rankings of a run as a TREC run file or as JSON."""
-    from assay.app import runs
+    from assay.app import run_view
     from assay.render.run_file import json_run, trec_run
 
     if trec == json_output:
         raise UsageError("choose a format", hint="--trec or --json")
     with connected(ctx) as assay:
-        rankings = runs.export(assay, ref, component=component)
+        rankings = run_view.export(assay, ref, component=component)
     text = (
         trec_run(rankings.outcomes, rankings.tag, documents=documents)
         if trec
@@ -814,7 +814,7 @@ def report(
     """Write a report on one run: tables, breakdowns, insights, worst queries."""
     import json
 
-    from assay.app import runs
+    from assay.app import reports
     from assay.app.statistics import read_statistics
     from assay.cli.tables import show_tables
     from assay.render.report_page import run_page
@@ -825,7 +825,7 @@ def report(
         raise UsageError("a table is for the terminal", hint="--format md, html, csv or json")
     statistics = read_statistics(sampling)
     with connected(ctx) as assay:
-        found = runs.report(
+        found = reports.report(
             assay,
             run,
             measures=measures or (),
@@ -877,7 +877,7 @@ def bundle(
     json_output: JsonFlag = False,
 ) -> None:
     """Write metrics_master.json, the one source of reported numbers, with checksums."""
-    from assay.app.runs import bundle as write_bundle
+    from assay.app.reports import bundle as write_bundle
     from assay.app.statistics import read_statistics
 
     statistics = read_statistics(sampling)
@@ -896,10 +896,10 @@ def verify_bundle(
     json_output: JsonFlag = False,
 ) -> int:
     """Recompute a bundle's numbers from the stored runs; any difference fails."""
-    from assay.app import runs
+    from assay.app import reports
 
     with connected(ctx) as assay:
-        checked = runs.verify_bundle(assay, folder)
+        checked = reports.verify_bundle(assay, folder)
     for file in checked.unchecked:
         note(f"warning: {file}")
     if json_output:
@@ -924,7 +924,7 @@ def push_run(
     json_output: JsonFlag = False,
 ) -> None:
     """Send a run to the service named by --server; sending it again changes nothing."""
-    from assay.app import runs
+    from assay.app import run_exchange
     from assay.app.workspace import Workspace
     from assay.client import connect
 
@@ -932,7 +932,7 @@ def push_run(
     if settings.server is None:
         raise UsageError("push needs a service", hint="assay --server ADDRESS eval push")
     with Workspace(settings) as workspace:
-        content = runs.packed(workspace, ref)
+        content = run_exchange.packed(workspace, ref)
     with connect(settings) as service:
         answer = service.push_run(content)
         if tag is not None:

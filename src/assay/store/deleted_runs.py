@@ -1,6 +1,6 @@
 """Which runs were deleted, and what is needed to bring one back?
 
-A file per run, as ``app/runs.py`` packs it, compressed. Of many, the newest are kept.
+A file per run, as ``app/run_exchange.py`` packs it, compressed. Of many, the newest are kept.
 """
 
 from __future__ import annotations

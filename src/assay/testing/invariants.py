@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from assay.app import runs as run_verbs
 from assay.app.doctor import State, examine
 from assay.app.keys import list_keys
+from assay.app.run_view import show
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, MissingFileError, UnknownRunError
 from assay.model.runs import RunStatus
@@ -156,7 +156,7 @@ def _run(workspace: Workspace, name: str) -> Mapping[str, Any] | _Unsound | str 
     if len(outcomes) != info.queries:
         return _Unsound(f"{len(outcomes)} of {info.queries} outcomes in a complete run")
     stored: Mapping[str, Any] = info.aggregate["metrics"]
-    scored = run_verbs.show(workspace, info.run_id).to_dict()["metrics"]
+    scored = show(workspace, info.run_id).to_dict()["metrics"]
     if not _same(stored, scored):
         return _Unsound(f"{_short(stored)}, and its outcomes give {_short(scored)}")
     return stored

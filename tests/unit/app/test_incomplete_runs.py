@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from assay.app import comparison, runs
+from assay.app import comparison, reports, run_exchange, run_view, runs
 from assay.app.evaluation import EvaluationRequest, evaluate
 from assay.app.gate import GateRequest, gate
 from assay.app.workspace import Workspace
@@ -111,14 +111,14 @@ def test_every_view_of_a_run_that_was_cut_short_has_one_figure(
     make("whole")
     make("part", after)
     mean = after / 4
-    shown = runs.show(workspace, "part", measures=MEASURES)
-    report = runs.report(workspace, "part", measures=MEASURES)
+    shown = run_view.show(workspace, "part", measures=MEASURES)
+    report = reports.report(workspace, "part", measures=MEASURES)
     compared = comparison.compare(
         workspace, comparison.CompareRequest("whole", "part", MEASURES)
     ).report
     tested = comparison.ab(workspace, comparison.AbRequest("whole", "part", MEASURES)).result
     ruling = gate(workspace, GateRequest(baseline="whole", current="part"))
-    page = runs.query_scores(workspace, "part").scores
+    page = run_view.query_scores(workspace, "part").scores
     assert shown.result is not None
     assert page is not None
     views = {
@@ -144,10 +144,10 @@ def test_every_view_says_how_far_the_run_got(workspace: Workspace, make: Make) -
     make("whole")
     make("part", 3)
     reach = "3 of 5 queries were asked"
-    report = runs.report(workspace, "part")
+    report = reports.report(workspace, "part")
     tested = comparison.ab(workspace, comparison.AbRequest("whole", "part")).result
     for text in (
-        json.dumps(runs.show(workspace, "part").to_dict()["warnings"]),
+        json.dumps(run_view.show(workspace, "part").to_dict()["warnings"]),
         json.dumps(report.to_dict()["warnings"]),
         run_markdown(report),
         run_page(report),
@@ -161,11 +161,11 @@ def test_every_view_says_how_far_the_run_got(workspace: Workspace, make: Make) -
     assert note is not None
     assert "b did not ask it" in note
     with pytest.raises(UsageError, match=reach):
-        runs.bundle(workspace, ["part"], workspace.layout.reports)
+        reports.bundle(workspace, ["part"], workspace.layout.reports)
     with pytest.raises(MissingFileError, match="q3 was not asked: the run part is interrupted"):
-        runs.query(workspace, "part", "q3")
+        run_view.query(workspace, "part", "q3")
     with pytest.raises(MissingFileError, match="unjudged was skipped"):
-        runs.query(workspace, "whole", "unjudged")
+        run_view.query(workspace, "whole", "unjudged")
 
 
 @pytest.mark.req("E9")
@@ -194,9 +194,9 @@ def test_a_file_made_of_a_run_that_was_cut_short_is_no_baseline(
     make("whole")
     make("part", 2)
     for content in (
-        runs.show(workspace, "part").to_dict(),
-        runs.show(workspace, "part").scores(),
-        runs.report(workspace, "part").to_dict(),
+        run_view.show(workspace, "part").to_dict(),
+        run_view.show(workspace, "part").scores(),
+        reports.report(workspace, "part").to_dict(),
     ):
         file = tmp_path / "baseline.json"
         file.write_text(json.dumps(content))
@@ -219,7 +219,7 @@ def test_answers_that_were_not_asked_for_count_as_wrong(workspace: Workspace, ma
     values = {measure.key: outcome.value for measure, outcome in found.items()}
     assert (values["citation_coverage"], values["refusal_correctness"]) == (0.25, 0.0)
     assert values["empty_result_rate"] == 0.8
-    searched = runs.show(workspace, "part").scores()["metrics"]
+    searched = run_view.show(workspace, "part").scores()["metrics"]
     assert searched["empty_result_rate"] == 0.8
     assert "citation_coverage" not in searched
 
@@ -254,7 +254,7 @@ def test_a_run_that_goes_on_has_the_figures_of_one_that_was_never_cut_short(
     make("part", 3)
     make("part")
     assert workspace.runs.run("part").status is RunStatus.COMPLETE
-    one, other = (runs.show(workspace, name).scores() for name in ("whole", "part"))
+    one, other = (run_view.show(workspace, name).scores() for name in ("whole", "part"))
     assert one["metrics"] == other["metrics"]
     assert other["unasked_queries"] == 0
     assert "INCOMPLETE" not in json.dumps(other)
@@ -267,10 +267,10 @@ def test_a_pushed_run_that_calls_itself_complete_has_every_outcome(
 ) -> None:
     make("whole")
     run = workspace.stored_run("whole")
-    lacking = runs.pack(replace(run, outcomes=run.outcomes[:2]))
+    lacking = run_exchange.pack(replace(run, outcomes=run.outcomes[:2]))
     with pytest.raises(InputError, match="2 of 5 queries were asked"):
-        runs.unpack(lacking)
-    assert runs.unpack(runs.pack(run)).info.run_id == "whole"
+        run_exchange.unpack(lacking)
+    assert run_exchange.unpack(run_exchange.pack(run)).info.run_id == "whole"
 
 
 @pytest.mark.req("W7", "K11", "K15")
@@ -284,11 +284,11 @@ def test_one_count_of_queries_everywhere(
     counts = {"total_queries": 6, "skipped_queries": 1}
     words = "6, of which 1 skipped (no ground truth)"
     compared = comparison.compare(workspace, comparison.CompareRequest("one", "part")).report
-    runs.bundle(workspace, ["one"], tmp_path / "bundle")
+    reports.bundle(workspace, ["one"], tmp_path / "bundle")
     for name in ("one", "part"):
-        report = runs.report(workspace, name)
+        report = reports.report(workspace, name)
         for content in (
-            runs.show(workspace, name).to_dict(),
+            run_view.show(workspace, name).to_dict(),
             report.to_dict(),
             compared.aggregate_a.to_dict(),
             compared.aggregate_b.to_dict(),
@@ -298,12 +298,12 @@ def test_one_count_of_queries_everywhere(
         assert f"**Total Queries**: {words}" in run_markdown(report).replace("\\", "")
         assert words.replace("6", "6 queries") in run_page(report)
         assert workspace.runs.run(name).total == 6
-    shown = runs.report(workspace, "one")
+    shown = reports.report(workspace, "one")
     written = (tmp_path / "bundle" / "report-one.md").read_text().replace("\\", "")
     assert written == run_markdown(
-        runs.report(workspace, "one", measures=[*map(str, shown.scores.measures)])
+        reports.report(workspace, "one", measures=[*map(str, shown.scores.measures)])
     ).replace("\\", "")
-    assert runs.verify_bundle(workspace, tmp_path / "bundle").ok
+    assert reports.verify_bundle(workspace, tmp_path / "bundle").ok
     home = tmp_path / "home"
     table = said(capsys, home, "compare", "one", "two")[1]
     assert "total queries" in table
@@ -361,7 +361,7 @@ def test_lists_and_pages_have_the_figures_of_a_run_that_was_cut_short(
 ) -> None:
     make("whole")
     make("part", 3)
-    shown = runs.show(workspace, "part").scores()
+    shown = run_view.show(workspace, "part").scores()
     listed = said(capsys, tmp_path / "home", "list")[1]
     line = next(line for line in listed.splitlines() if line.startswith("  part "))
     assert "interrupted" in line
@@ -388,7 +388,7 @@ def test_queries_without_results_are_counted_as_in_their_rate(
     workspace: Workspace, make: Make, after: int | None
 ) -> None:
     make("run", after)
-    found = runs.show(workspace, "run").scores()
+    found = run_view.show(workspace, "run").scores()
     rate = found["answers"]["empty_result_rate"]
     assert found["empty_queries"] == round(rate["value"] * rate["n"])
     assert found["empty_queries"] == 1 + found["unasked_queries"] - bool(after is not None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.app import comparison, runs
+from assay.app import comparison, run_exchange, run_view, runs
 from assay.app.comparison import AbRequest
 from assay.app.gate import GateRequest, usual_baseline
 from assay.app.held_out import Viewer
@@ -40,9 +40,9 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
         mixed = outcome("q1", "X:chunk_0", "D1:chunk_7")
         mixed = replace(mixed, results=tuple(reversed(mixed.results)))
         answers = (mixed, hit_at("q2", 2), hit_at("q3", None, error="no index for it"))
-        runs.push(made.runs, stored("run-one", TESTS, answers))
+        run_exchange.push(made.runs, stored("run-one", TESTS, answers))
         better = (outcome("q1", "D1:chunk_0"), hit_at("q2", 1), hit_at("q3", 1))
-        runs.push(made.runs, stored("run-two", TESTS, better))
+        run_exchange.push(made.runs, stored("run-two", TESTS, better))
         yield made
 
 
@@ -54,42 +54,42 @@ def test_a_run_as_json_has_the_fields_that_it_always_had(workspace: Workspace) -
 
 
 def test_a_run_of_another_version_is_read(workspace: Workspace) -> None:
-    packed = runs.packed(workspace, "run-two")
+    packed = run_exchange.packed(workspace, "run-two")
     older = {name: value for name, value in packed["info"].items() if name != "commit_hash"}
-    found = runs.unpack({**packed, "info": {**older, "mood": "good"}})
+    found = run_exchange.unpack({**packed, "info": {**older, "mood": "good"}})
     assert found.info == replace(workspace.runs.run("run-two"), tags=())
     with pytest.raises(InputError, match=r"this is not a run: .*suite is missing"):
-        runs.unpack({**packed, "info": {"run_id": "x"}})
+        run_exchange.unpack({**packed, "info": {"run_id": "x"}})
 
 
 def test_judgments_are_found_where_they_are_scored(workspace: Workspace) -> None:
-    found = runs.query(workspace, "run-one", "q1")
+    found = run_view.query(workspace, "run-one", "q1")
     assert [(one.id, one.rank) for one in found.judgments] == [("D1", 1), ("D2:chunk_1", None)]
     assert [one.chunk_id for one in found.outcome.results] == ["D1:chunk_7", "X:chunk_0"]
     assert found.grades == {1: 3}
-    by_doc = runs.query(workspace, "run-two", "q1", match="doc")
+    by_doc = run_view.query(workspace, "run-two", "q1", match="doc")
     assert [one.rank for one in by_doc.judgments] == [1, None]
 
 
 def test_a_query_that_is_not_in_the_run_is_named(workspace: Workspace) -> None:
     with pytest.raises(MissingFileError, match="run-one has no query 'q9'"):
-        runs.query(workspace, "run-one", "q9")
+        run_view.query(workspace, "run-one", "q9")
 
 
 def test_a_viewer_sees_held_out_queries_and_is_logged_or_does_not(workspace: Workspace) -> None:
     looks: list[HeldOutUse] = []
     reader = Viewer(may_see_held_out=False, log=looks.append)
     judge = Viewer(purpose="a test", log=looks.append)
-    hidden = runs.query(workspace, "run-one", "q3", viewer=reader)
+    hidden = run_view.query(workspace, "run-one", "q3", viewer=reader)
     assert hidden.hidden
     assert not hidden.judgments
     assert "index" not in str(hidden.to_dict())
-    page = runs.outcomes(workspace, "run-one", viewer=reader)
+    page = run_view.outcomes(workspace, "run-one", viewer=reader)
     assert "index" not in str(page.to_dict())
-    open_ = runs.outcomes(workspace, "run-one", queries=("q1", "q2"), viewer=judge)
+    open_ = run_view.outcomes(workspace, "run-one", queries=("q1", "q2"), viewer=judge)
     assert open_.total == 2
     assert looks == []
-    seen = runs.query(workspace, "run-one", "q3", viewer=judge)
+    seen = run_view.query(workspace, "run-one", "q3", viewer=judge)
     assert seen.outcome.error == "no index for it"
     assert [(look.suite, look.run_id, look.purpose) for look in looks] == [
         ("golden", "run-one", "a test")

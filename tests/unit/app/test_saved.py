@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.runs import list_runs, push, show
+from assay.app.run_exchange import push
+from assay.app.run_view import show
+from assay.app.runs import list_runs
 from assay.app.saved import SaveRequest, save_evaluation
 from assay.app.workflow import QueryMetrics
 from assay.app.workspace import Workspace

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.app import comparison, runs
+from assay.app import comparison, reports, run_exchange, run_view, runs
 from assay.app.evaluation import EvaluationRequest, evaluate
 from assay.app.gate import GateRequest, gate
 from assay.app.statistics import Statistics
@@ -64,7 +64,7 @@ def made(workspace: Workspace, tmp_path: Path) -> Iterator[Any]:
 
 
 def shown(workspace: Workspace, run: str, **options: Any) -> EvaluationResult:
-    result = runs.show(workspace, run, **options).result
+    result = run_view.show(workspace, run, **options).result
     assert result is not None
     return result
 
@@ -75,12 +75,12 @@ def test_a_run_made_by_document_is_shown_and_reported_by_document(
     run = made(match="doc", measures="Recall@10").info.run_id
     assert shown(workspace, run)["Recall@10"] == 0.75
     assert shown(workspace, run, match="exact")["Recall@10"] == 0.0
-    assert runs.report(workspace, run).result["Recall@10"] == 0.75
-    scored = runs.query_scores(workspace, run).scores
+    assert reports.report(workspace, run).result["Recall@10"] == 0.75
+    scored = run_view.query_scores(workspace, run).scores
     assert scored is not None
     assert scored["Recall@10"] == 0.75
-    assert runs.query(workspace, run, "q0").judgments[0].rank == 1
-    assert runs.query(workspace, run, "q0", match="exact").judgments[0].rank is None
+    assert run_view.query(workspace, run, "q0").judgments[0].rank == 1
+    assert run_view.query(workspace, run, "q0", match="exact").judgments[0].rank is None
 
 
 def test_a_run_is_shown_with_its_own_measures_and_intervals(
@@ -92,7 +92,7 @@ def test_a_run_is_shown_with_its_own_measures_and_intervals(
     assert [str(measure) for measure in own.measures] == ["P@1"]
     assert own.sampling == Sampling("bca", 0.8, 500, 7)
     assert own.interval("P@1") == before
-    report = runs.report(workspace, run.info.run_id, measures="P@1").result.scores
+    report = reports.report(workspace, run.info.run_id, measures="P@1").result.scores
     assert report.interval("P@1") == before
     single = shown(workspace, run.info.run_id, statistics=Statistics(seed=8))
     assert single.scores.sampling == Sampling("bca", 0.8, 500, 8)
@@ -188,12 +188,12 @@ def test_a_pushed_run_may_not_ask_for_endless_work(workspace: Workspace, made: A
         Scoring(measures="nothing@1"),
         Scoring(chunk_separator=""),
     ):
-        content = runs.pack(replace(whole, info=replace(whole.info, scoring=scoring)))
+        content = run_exchange.pack(replace(whole, info=replace(whole.info, scoring=scoring)))
         with pytest.raises(AssayError):
-            runs.unpack(content)
+            run_exchange.unpack(content)
     by_document = replace(whole.info, scoring=Scoring(match=Match.DOC), aggregate={})
-    content = runs.pack(replace(whole, info=by_document))
-    assert runs.unpack(content).info.scoring.match is Match.DOC
+    content = run_exchange.pack(replace(whole, info=by_document))
+    assert run_exchange.unpack(content).info.scoring.match is Match.DOC
 
 
 def test_two_runs_are_tested_as_they_were_scored(workspace: Workspace, made: Any) -> None:
@@ -282,7 +282,7 @@ def test_a_gate_resamples_groups_where_either_run_does(
     baseline: str | Path = a
     if as_file:
         baseline = tmp_path / "show.json"
-        shown_run = runs.show(workspace, a)
+        shown_run = run_view.show(workspace, a)
         baseline.write_text(
             json.dumps({**encode(shown_run.info), **shown(workspace, a).to_dict(per_query=True)})
         )
@@ -339,10 +339,10 @@ def test_every_view_names_the_rule_of_its_figures(workspace: Workspace, made: An
         in gate(workspace, GateRequest(baseline=a, current=b)).warnings
     )
     note = "matched by the judged ids here; the run itself is scored by document"
-    view = runs.show(workspace, a, match="exact")
+    view = run_view.show(workspace, a, match="exact")
     assert note in view.to_dict()["warnings"]
     assert view.to_dict()["scoring"]["match"] == "exact"  # a file of these figures says so, too
-    assert note not in runs.show(workspace, a).to_dict()["warnings"]
+    assert note not in run_view.show(workspace, a).to_dict()["warnings"]
     listed = runs_table(workspace.runs.runs().runs)
     parts = {row[0]: row[3] for row in listed.rows}
     assert parts == {exact: "all", **dict.fromkeys((a, b), "all, results are matched by document")}
@@ -383,8 +383,8 @@ def test_the_separator_of_chunks_belongs_to_the_run(workspace: Workspace, hashed
     assert (usual.result["Recall@10"], own.result["Recall@10"]) == (0.0, 1.0)
     run = own.info.run_id
     assert shown(workspace, run)["Recall@10"] == 1.0
-    assert runs.report(workspace, run).result["Recall@10"] == 1.0
-    assert runs.query(workspace, run, "q1").judgments[0].rank == 2
+    assert reports.report(workspace, run).result["Recall@10"] == 1.0
+    assert run_view.query(workspace, run, "q1").judgments[0].rank == 2
     assert workspace.runs.run(run).aggregate["recall_at_k_doc"] == {
         "1": 0.0, "3": 1.0, "5": 1.0, "10": 1.0,
     }  # fmt: skip
@@ -508,7 +508,7 @@ def test_measures_that_look_further_than_what_was_kept_are_named(tmp_path: Path)
         )
         (few,) = evaluate(workspace, request).runs
         (all_,) = evaluate(workspace, replace(request, kept=5)).runs
-        again = runs.show(workspace, few.info.run_id).result
+        again = run_view.show(workspace, few.info.run_id).result
     said = "of each query only 3 results were kept, and Recall@5 looks at more"
     assert few.result.warnings().count(said) == 1
     assert again is not None

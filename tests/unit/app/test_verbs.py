@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.app import comparison, gate, runs
+from assay.app import comparison, gate, run_view, runs
 from assay.app.comparison import AbRequest, CompareRequest
 from assay.app.evaluation import EvaluationRequest
 from assay.app.gate import GateRequest
@@ -124,7 +124,7 @@ def test_the_times_of_a_file_are_those_it_states(here: Workspace, tmp_path: Path
 
 def test_runs_are_shown_and_put_into_a_history(here: Workspace) -> None:
     view = here.show("narrow", waterfall=True, per_component=True)
-    assert view.to_dict() == runs.show(
+    assert view.to_dict() == run_view.show(
         here, "narrow", waterfall=True, per_component=True
     ).to_dict()  # fmt: skip
     past = here.history(GOLDEN.name)

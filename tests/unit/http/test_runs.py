@@ -12,7 +12,7 @@ import pytest
 from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
-from assay.app.runs import push, unpack
+from assay.app.run_exchange import push, unpack
 from assay.client import Client, RemoteRuns
 from assay.errors import UsageError
 from assay.http.service import Service

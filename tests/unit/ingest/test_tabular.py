@@ -55,7 +55,10 @@ def test_codes_with_leading_zeros_stay_text(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("id,text\na,b,c\n", "rows.csv:2: 3 cells, but 2 columns"),
-        ('id,text\na,"b\nc,d\n', r"rows.csv:2: not CSV: .*goes on to line 3.*a closing quote missing"),
+        (
+            'id,text\na,"b\nc,d\n',
+            r"rows.csv:2: not CSV: .*goes on to line 3.*a closing quote missing",
+        ),
         (",\na,b\n", "the first row does not name the columns"),
         ("year,words\n1,b\n", "no field is known as an id or a text .*its fields: year, words"),
         ("Export of 5 May\n\nid,text\na,b\n", "3: 2 cells, but 1 column .*it is 'Export of 5 May'"),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay.annotation.swap import successor
-from assay.app import evaluation, runs, testsets
+from assay.app import evaluation, run_exchange, testsets
 from assay.app.evaluation import EvaluationRequest
 from assay.app.workspace import Workspace
 from assay.evaluation.report import run_report
@@ -140,5 +140,5 @@ def test_a_run_of_before_is_still_taken(
     stored = workspace.stored_run(str(evaluated(workspace, run_file).run_id))
     older = replace(found, skipped=()).checksum
     before = replace(stored, info=replace(stored.info, run_id="older", test_set_checksum=older))
-    assert runs.push(workspace.runs, before)
+    assert run_exchange.push(workspace.runs, before)
     assert workspace.stored_run("older").test_set.skipped == ("w5",)

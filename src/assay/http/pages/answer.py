@@ -12,7 +12,7 @@ from fastapi import Request
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
-from assay.app import runs
+from assay.app import run_view
 from assay.app.answers import AnswerSentence, answer_from, sentences, with_verdicts
 from assay.app.search import options_of_caller
 from assay.errors import UsageError
@@ -179,7 +179,7 @@ async def stored_answer(
     def work() -> dict[str, Any]:
         workspace = service.workspace
         viewer = viewer_of(request, service, caller)
-        found = runs.query(workspace, ref, query, viewer=viewer)
+        found = run_view.query(workspace, ref, query, viewer=viewer)
         answer = found.outcome.answer
         view = None
         if answer is not None:

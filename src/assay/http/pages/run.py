@@ -15,10 +15,10 @@ from fastapi import Request
 from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
-from assay.app import cost, runs
+from assay.app import cost, run_view, runs
 from assay.app.held_out import hidden_in, masked_fates
 from assay.app.prometheus import Gauges, destinations, publish_now
-from assay.app.runs import QueryScores
+from assay.app.run_view import QueryScores
 from assay.evaluation.components import HYBRID
 from assay.evaluation.scope import total_text
 from assay.evaluation.waterfall import Fate, Stage
@@ -144,7 +144,7 @@ async def queries_part(ref: str, request: Request, service: ServiceOf, caller: R
             service,
             ("scored", run_version(service, info)),
             lambda: service.compute(
-                cost.scored(service.workspace, info.run_id), runs.query_scores, info.run_id
+                cost.scored(service.workspace, info.run_id), run_view.query_scores, info.run_id
             ),
         )
         mask = masking(request, service, caller, found.held_out, info)
@@ -193,7 +193,7 @@ async def one_query(
 
     def work() -> dict[str, Any]:
         viewer = viewer_of(request, service, caller)
-        found = runs.query(service.workspace, ref, query, viewer=viewer)
+        found = run_view.query(service.workspace, ref, query, viewer=viewer)
         hidden = frozenset({query}) if found.hidden else frozenset()
         return {
             "info": found.info,
@@ -226,7 +226,9 @@ async def stages_part(ref: str, request: Request, service: ServiceOf, caller: Re
             service,
             ("stages", run_version(service, info)),
             lambda: service.compute(
-                cost.scored(service.workspace, info.run_id, stages=True), runs.stages, info.run_id
+                cost.scored(service.workspace, info.run_id, stages=True),
+                run_view.stages,
+                info.run_id,
             ),
         )
         if view is None or view.result is None or view.fates is None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Response
 from fastapi.responses import JSONResponse
 
-from assay.app import cost, runs
+from assay.app import cost, reports, run_exchange, run_view, runs
 from assay.app.held_out import Viewer
 from assay.app.prometheus import publish_now
 from assay.app.statistics import Measures
@@ -126,8 +126,8 @@ async def push_run(pushed: PushedRun, service: ServiceOf, caller: Evaluator) -> 
     del caller
 
     def work() -> dict[str, Any]:
-        run = runs.unpack(pushed.model_dump())
-        return {"run_id": run.info.run_id, "new": runs.push(service.workspace.runs, run)}
+        run = run_exchange.unpack(pushed.model_dump())
+        return {"run_id": run.info.run_id, "new": run_exchange.push(service.workspace.runs, run)}
 
     answer = await service.work(work)
     return JSONResponse(answer, 201, {"location": f"/v1/runs/{answer['run_id']}"})
@@ -176,7 +176,7 @@ async def run_queries(
     viewer = viewer_of(caller, service.workspace)
     return await json_response(
         service,
-        lambda: runs.outcomes(
+        lambda: run_view.outcomes(
             service.workspace,
             ref,
             limit=limit,
@@ -202,7 +202,9 @@ async def run_query(
     viewer = viewer_of(caller, service.workspace)
     return await json_response(
         service,
-        lambda: runs.query(service.workspace, ref, query_id, match=match, viewer=viewer).to_dict(),
+        lambda: run_view.query(
+            service.workspace, ref, query_id, match=match, viewer=viewer
+        ).to_dict(),
     )
 
 
@@ -214,7 +216,7 @@ async def run_test_set(ref: Run, service: ServiceOf, caller: Reader) -> JSONResp
     """
     viewer = viewer_of(caller, service.workspace)
     return await json_response(
-        service, lambda: to_plain(runs.queries_of(service.workspace, ref, viewer))
+        service, lambda: to_plain(run_view.queries_of(service.workspace, ref, viewer))
     )
 
 
@@ -226,7 +228,7 @@ async def export_run(ref: Run, service: ServiceOf, caller: Reader) -> JSONRespon
     masked, and no service accepts such a run.
     """
     viewer = viewer_of(caller, service.workspace)
-    return await json_response(service, lambda: runs.packed(service.workspace, ref, viewer))
+    return await json_response(service, lambda: run_exchange.packed(service.workspace, ref, viewer))
 
 
 @router.get("/runs/{ref}/trec", response_class=Response, responses={**refusals(404), **TREC})
@@ -241,7 +243,7 @@ async def run_file(
     del caller
 
     def work() -> str:
-        found = runs.export(service.workspace, ref, component=component)
+        found = run_view.export(service.workspace, ref, component=component)
         return trec_run(found.outcomes, found.tag, documents=documents) + "\n"
 
     return Response(await service.work(work), media_type="text/plain; charset=utf-8")
@@ -459,7 +461,7 @@ def viewer_of(caller: Caller, workspace: Workspace) -> Viewer:
 def _scores(
     workspace: Workspace, caller: Caller, ref: str, asked: dict[str, Any], per_query: bool
 ) -> JSONResponse:
-    found = runs.show(workspace, ref, viewer=viewer_of(caller, workspace), **asked)
+    found = run_view.show(workspace, ref, viewer=viewer_of(caller, workspace), **asked)
     return JSONResponse(found.to_dict(per_query=per_query))
 
 
@@ -473,7 +475,7 @@ def _rescored(
 def _reported(
     workspace: Workspace, caller: Caller, ref: str, asked: dict[str, Any], form: Form
 ) -> Response:
-    found = runs.report(workspace, ref, **asked)
+    found = reports.report(workspace, ref, **asked)
     if form == "json":
         return JSONResponse(found.to_dict())
     if form == "html":

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from assay.app.runs import push, unpack
+from assay.app.run_exchange import push, unpack
 from assay.http.service import Service
 from assay.model.answers import Answer
 from assay.model.runs import QueryOutcome

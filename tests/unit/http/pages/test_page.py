@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from assay.app.runs import push, unpack
+from assay.app.run_exchange import push, unpack
 from assay.model.runs import RunStatus
 from tests.unit.http.conftest import MakeService, assert_problem, client_of
 from tests.unit.http.pages.conftest import FORM, PERSON
