@@ -224,7 +224,7 @@ def _explained(error: Exception) -> tuple[str, str, str | None, int]:
 
 
 def _in_brackets(text: str) -> str:
-    return text.partition("(")[2].rpartition(")")[0]
+    return text.partition(" (")[2].removesuffix(")")
 
 
 def _help_hint(error: Exception) -> str | None:

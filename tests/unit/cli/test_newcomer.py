@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import stat
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,34 @@ def test_a_wrong_test_set_name_lists_the_right_ones(capsys: pytest.CaptureFixtur
     assert run(["testset", "show", "test_set_v9"]) == 2
     said = capsys.readouterr().err
     assert "did you mean test_set_v1? known: test_set_v1" in said
+
+
+def test_what_is_made_is_its_owners_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o755)
+    home, copy, again = shared / "home", tmp_path / "copy.tar.gz", tmp_path / "again"
+    assert run(["--home", str(home), "keys", "create", "ward"]) == 0
+    assert run(["--home", str(home), "backup", str(copy)]) == 0
+    assert run(["--home", str(again), "restore", str(copy)]) == 0
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o755, "what was there stays as it is"
+    for folder in (home, again):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for file in (copy, home / "assay.db"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+    home.chmod(0o755)
+    capsys.readouterr()
+    run(["--home", str(home), "doctor"])
+    assert f"chmod -R go= {home}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_paths_of_the_demo_are_json_where_json_is_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["demo", "--paths", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert all(Path(one).is_file() for one in (found["qrels"], *found["runs"]))
+    assert run(["demo", "--corpus", "--json"]) == 0
+    assert Path(json.loads(capsys.readouterr().out)["corpus"]).exists()
