@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
@@ -100,6 +101,12 @@ IDS_AT_ONCE = 5_000
 QUERIES_AT_ONCE = 50  # they stand in the address
 
 
+KEY_HINT = (
+    "give a valid key in ASSAY_API_KEY, or as key=... in Python; "
+    "assay keys create NAME makes one beside the service"
+)
+
+
 class ServiceError(AssayError):
     """The service refused or failed; the message is its own."""
 
@@ -113,7 +120,8 @@ class ServiceError(AssayError):
         self.code = str(problem.get("code") or self.code)
         self.exit_code = _exit_code(self.code, status)
         said = problem.get("detail") or f"the service answered {status}"
-        super().__init__(f"{said} (request {self.request_id})", hint=problem.get("hint"))
+        hint = KEY_HINT if status == HTTPStatus.UNAUTHORIZED else problem.get("hint")
+        super().__init__(f"{said} (request {self.request_id})", hint=hint)
 
 
 def _exit_code(code: str, status: int) -> int:

@@ -25,6 +25,7 @@ from assay.errors import BusyError, DiskFullError, StorageError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 _UNFINISHED = ".tmp"
 _LOOK_AGAIN_S = 0.005
 _NEARLY_NOTHING = 1 << 16  # bytes; libraries that hide the reason fail with less than this left
@@ -91,11 +92,14 @@ def _locked(held: int, folder: Path) -> bool:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to fill, which has its name once it is whole; one of that name is never replaced."""
+    """A file to fill, which has its name once it is whole; one of that name is never replaced.
+
+    It is its owner's alone.
+    """
     temporary = _beside(path)
     with storing(path):
         try:
-            with temporary.open("xb") as out:
+            with private_file(temporary) as out:
                 yield out
                 out.flush()
                 os.fsync(out.fileno())
@@ -103,6 +107,11 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         finally:
             temporary.unlink(missing_ok=True)
         sync_folder(path.parent)
+
+
+def private_file(path: Path) -> BinaryIO:
+    """A new file to fill that only its owner may read."""
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "wb")
 
 
 def take_name(made: Path, path: Path) -> None:
@@ -129,15 +138,19 @@ def is_unfinished(name: str) -> bool:
     return name.startswith(".") and name.endswith(_UNFINISHED)
 
 
-def make_folder(folder: Path) -> None:
-    """Have a folder; its name, and those of the folders above that were made too, are durable."""
+def make_folder(folder: Path, *, private: bool = True) -> None:
+    """Have a folder; its name, and those of the folders above that were made too, are durable.
+
+    Folders that are made are their owner's alone unless they are not private: what is kept in them
+    may be about patients. Those that are there stay as they are.
+    """
     with storing(folder):
         missing = []
         while not folder.is_dir():
             missing.append(folder)
             folder = folder.parent
         for one in reversed(missing):
-            one.mkdir(exist_ok=True)
+            one.mkdir(PRIVATE_FOLDER if private else 0o777, exist_ok=True)
             sync_folder(one.parent)
 
 

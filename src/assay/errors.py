@@ -146,9 +146,9 @@ class Problem:
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.source, self.line) if part)
-        inside = f"{self.query_id}: " if self.query_id else ""
+        before = "".join(f"{part}: " for part in (place, self.query_id) if part)
         advice = f" ({self.hint})" if self.hint else ""
-        return f"{place}: {inside}{self.message}{advice}" if place else f"{inside}{self.message}"
+        return f"{before}{self.message}{advice}"
 
 
 class ProblemsError(InputError):

@@ -29,6 +29,10 @@ _MOST_NAMES = 8
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 
 
+class UnfitError(ValueError):
+    """A value that is refused for a reason of its own, which the text gives."""
+
+
 class Kind(Protocol):
     """One rule for values."""
 
@@ -157,7 +161,7 @@ class PathName:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One word of a closed list; ``of`` an enum gives its members."""
+    """One word of a closed list, in capitals or not; ``of`` an enum gives its members."""
 
     of: tuple[str, ...] | type[StrEnum]
     numeric: bool = False
@@ -179,9 +183,12 @@ class Choice:
 
     def read(self, text: str) -> str:
         """The text, or the member that it names."""
-        if text not in self.words:
+        folded = text.casefold()
+        alike = [word for word in self.words if word.casefold() == folded]
+        word = alike[0] if len(alike) == 1 else text
+        if word not in self.words:
             raise ValueError(text)
-        return text if isinstance(self.of, tuple) else self.of(text)
+        return word if isinstance(self.of, tuple) else self.of(word)
 
     def accept(self, value: object) -> str:
         """The same for a value."""
@@ -671,6 +678,8 @@ class Option:
         """The value, checked; the error names the option."""
         try:
             return self.kind.accept(value)
+        except UnfitError as problem:
+            raise UsageError(f"{self.name}: {problem}", hint=self.kind.hint) from None
         except ValueError:
             raise self.refused(value) from None
 
@@ -678,14 +687,17 @@ class Option:
         """The value that a text stands for; the error names the option."""
         try:
             return self.kind.read(text)
+        except UnfitError as problem:
+            raise UsageError(f"{self.name}: {problem}", hint=self.kind.hint) from None
         except ValueError:
             raise self.refused(text) from None
 
     def refused(self, value: object) -> UsageError:
         """What is said of a value that is not allowed."""
+        alone = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
         return UsageError(
-            f"{self.name}: must be {self.kind.form}, not {value!r:.40}",
-            hint=self.kind.hint or self.help,
+            f"{self.name}: must be {self.kind.form}, not {alone!r:.40}",
+            hint=self.kind.hint or f"{self.name} is: {self.help}",
         )
 
 

@@ -120,7 +120,7 @@ CASES: tuple[Entry, ...] = (
     refused("missing-file/set", as_command, "testset validate nowhere.yaml", "no file 'nowhere.yaml'"),
     refused("missing-file/restore", as_command, "restore nowhere.tar.gz", "nowhere.tar.gz"),
     refused("folder", as_command, SCORE + "folder", "folder is a folder"),
-    refused("folder/ingest", as_command, "ingest folder", "folder: no file in a known corpus format"),
+    refused("folder/ingest", as_command, "ingest folder", "folder: the folder is empty"),
     refused("folder/set", as_command, "testset validate folder/", "folder"),
     refused("folder/restore", as_command, "restore folder", "folder"),
     refused("fifo/ingest", as_fifo, "ingest pipe", "pipe is not a plain file"),

@@ -64,3 +64,8 @@ def test_a_message_and_its_hint() -> None:
 )
 def test_a_place_comes_first(source: str | None, line: int | None, expected: str) -> None:
     assert errors.PlacedError("odd", source=source, line=line).message == expected
+
+
+def test_a_problem_says_what_to_do_wherever_it_is() -> None:
+    assert str(errors.Problem("no grade", hint="0 to 3")) == "no grade (0 to 3)"
+    assert str(errors.Problem("no grade", "a", 2, "q1", "0 to 3")) == "a:2: q1: no grade (0 to 3)"

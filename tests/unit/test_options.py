@@ -121,7 +121,7 @@ REFUSED: list[tuple[Kind, str]] = [
     (Identifier(form="an intent"), "a-b"),
     (Identifier(form="an intent"), ""),
     (Switch(lenient=True), ""),
-    (Choice(("a", "b")), "A"),
+    (Choice(("a", "b", "A")), "B "),
     (Choice(("a", "b")), ""),
     (Choice(Colour), "green"),
     (Switch(), "maybe"),

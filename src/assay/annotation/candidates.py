@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from assay import limits
-from assay.annotation.csv_rows import csv_rows
+from assay.delimited import read_table
 from assay.errors import FormatError, InputError, LimitError
 from assay.plain_file import read_plain
 from assay.strict_json import values
 
 TEXT_KEYS = ("query", "query_text", "text")
 COUNT_KEYS = ("times", "count", "frequency")
+TABLES = frozenset({".csv", ".tsv", ".tab", ".txt"})
 TRUE, FALSE = frozenset({"1", "true", "yes"}), frozenset({"", "0", "false", "no"})
 
 
@@ -63,19 +64,16 @@ def gathered(candidates: Iterable[QueryCandidate]) -> tuple[QueryCandidate, ...]
 def read_candidates(path: Path) -> tuple[QueryCandidate, ...]:
     """The candidates of a CSV file or of JSON lines; the suffix decides."""
     data = read_plain(path, limits.MAX_YAML_BYTES, hint="check the path")
-    rows = _csv(data, str(path)) if path.suffix.lower() == ".csv" else _jsonl(data, str(path))
+    rows = (
+        read_table(data, str(path), numbers=frozenset({"top_score"}))
+        if path.suffix.lower() in TABLES
+        else _jsonl(data, str(path))
+    )
     found = [_candidate(row, str(path), line) for line, row in rows]
     candidates = gathered(one for one in found if one is not None)
     if not candidates:
         raise InputError(f"{path} holds no query that can be used")
     return candidates
-
-
-def _csv(data: bytes, source: str) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    for line, row in csv_rows(data, source):
-        if None in row or None in row.values():
-            raise FormatError("another number of columns than the header", source=source, line=line)
-        yield line, row
 
 
 def _jsonl(data: bytes, source: str) -> Iterable[tuple[int, Mapping[str, Any]]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay import limits
-from assay.annotation.csv_rows import csv_rows
+from assay.delimited import read_table
 from assay.errors import FormatError, LimitError, Problem, ProblemsError
 from assay.strict_json import values
 
@@ -74,8 +74,8 @@ def _grade(value: object) -> tuple[int | None, str | None]:
 
 def _csv(data: bytes, source: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     needed = ("query_id", "chunk_id", "grade")
-    for line, row in csv_rows(data, source, frozenset(needed)):
-        yield line, {name: _restored(row.get(name) or "") for name in (*needed, "comment")}
+    for line, row in read_table(data, source, frozenset(needed)):
+        yield line, {name: _restored(row.get(name, "")) for name in (*needed, "comment")}
 
 
 def _restored(cell: str) -> str:

@@ -38,7 +38,7 @@ from assay.annotation.tasks import asked, next_task, ordered, task
 from assay.app.engine import Progress as Watch
 from assay.app.engine import silent
 from assay.digests import digest_of
-from assay.errors import UsageError
+from assay.errors import ConflictError, UsageError
 from assay.evaluation.scores import rounded
 from assay.judges.relevance import relevance
 from assay.model.annotation import (
@@ -54,6 +54,7 @@ from assay.model.annotation import (
 )
 from assay.model.document import check_id
 from assay.plain_file import read_plain
+from assay.plural import counted
 from assay.render.annotation import LABEL_STUDIO_VIEW, tasks_csv, tasks_label_studio
 from assay.render.markup import safe_table
 from assay.store.annotations import AnnotationStore
@@ -530,6 +531,17 @@ class Desk:
         decisions = by_rule(undecided(self._differences(), by_people), rule, person)
         self.store.decide(self.round.round_id, decisions)
         return decisions
+
+    def check_decided(self, otherwise: str) -> None:
+        """Refuse while the annotators differ about something that nobody has decided."""
+        if waiting := undecided(self._differences(), self.decisions()):
+            raise ConflictError(
+                f"{self.round.round_id}: {counted(len(waiting), 'difference', 'is')} undecided; "
+                f"{otherwise}",
+                hint=f"assay testset adjudicate --rule mean-down --as NAME "
+                f"--round {self.round.round_id}, or a third person: assay annotate --as THIRD "
+                f"--adjudicate --round {self.round.round_id}",
+            )
 
     def open_items(self) -> int:
         """How many passages wait for a grade or a decision."""

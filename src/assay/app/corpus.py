@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 BATCH_DOCUMENTS = 200
 UPLOAD = "document.jsonl"
+GO_ON = "--keep-going passes over what cannot be read and names it at the end"
 MOST_PROBLEMS = 100  # that a result tells; the others are counted
 
 
@@ -244,9 +245,10 @@ def ingest(
             if index
             else DocumentsWritten(**asdict(written), generation=None)
         )
-    except (AssayError, KeyboardInterrupt):
+    except (AssayError, KeyboardInterrupt) as problem:
         if stored := workspace.store.last_change() - before:
             stopped(stored)
+        _suggest_going_on(problem, path, keep_going)
         raise
     return replace(
         made,
@@ -254,6 +256,12 @@ def ingest(
         problems=tuple(problems[:MOST_PROBLEMS]),
         left_out=tuple(left_out),
     )
+
+
+def _suggest_going_on(problem: BaseException, path: str | Path, keep_going: bool) -> None:
+    """Add to what is wrong with one file of a folder that the others can be read."""
+    if isinstance(problem, InputError) and not keep_going and Path(path).is_dir():
+        problem.hint = "; ".join(filter(None, (problem.hint, GO_ON)))
 
 
 def add(

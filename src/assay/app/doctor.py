@@ -7,6 +7,7 @@ worth knowing) or ``fault`` (something will not work), in words and with a hint.
 from __future__ import annotations
 
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -50,6 +51,7 @@ def examine(settings: Settings) -> list[Finding]:
             ("assay", _program),
             ("extras", _extras),
             ("disk", _disk),
+            ("access", _access),
             ("models", _models),
             ("reranker", _reranker),
             ("components", _own_components),
@@ -101,6 +103,18 @@ def _disk(workspace: Workspace) -> Iterator[Finding]:
     free = shutil.disk_usage(place).free
     state = State.OK if free > LOW_DISK_BYTES else State.NOTE
     yield Finding("disk", state, f"{free / 1e9:.1f} GB free at {place}")
+
+
+def _access(workspace: Workspace) -> Iterator[Finding]:
+    """Who may read what is kept here: documents, and the hashes of keys."""
+    if not workspace.home.exists():
+        return
+    if others := stat.S_IMODE(workspace.home.stat().st_mode) & 0o077:
+        who = "everybody" if others & 0o007 else "a group"
+        says = f"{workspace.home} is open to {who} on this machine"
+        yield Finding("access", State.NOTE, says, f"chmod -R go= {workspace.home}")
+    else:
+        yield Finding("access", State.OK, f"{workspace.home} is its owner's alone")
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:

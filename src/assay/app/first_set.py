@@ -283,7 +283,8 @@ def finish(
 ) -> FinishedSet:
     """Write what has been judged so far; what was written before stays, as an older version.
 
-    ``close`` ends the round; until then more can be judged, by a second person too.
+    ``close`` ends the round; until then more can be judged, by a second person too. A round with
+    differences that nobody has decided stays open: nothing can be decided in a closed one.
     """
     desk = open_desk(workspace, round_id)
     about = desk.round
@@ -292,6 +293,8 @@ def finish(
             f"the round {about.round_id} is for {about.test_set} {about.version}",
             hint=f"assay testset refresh {about.test_set}",
         )
+    if close:
+        desk.check_decided("the round stays open")
     ready = judged_queries(desk.queries, desk.items, desk.settled())
     if not ready.queries:
         raise InputError(
@@ -302,7 +305,7 @@ def finish(
         about.test_set,
         about.version,
         ready.queries,
-        f"{counted(len(ready.queries), 'query')}, judged from nothing",
+        f"{counted(len(ready.queries), 'query')}, a first set",
         provenance=_provenance(desk),
         skipped=tuple(ready.left_out),
     )

@@ -7,8 +7,6 @@ or in a terminal, one claim at a time (``ClaimDesk``), or in a spreadsheet (``sh
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from assay import limits
 from assay.app.annotation import Progress
 from assay.app.engine import GRADED_ANSWERS
+from assay.delimited import read_table
 from assay.durable import write_atomically
 from assay.errors import FormatError, UsageError
 from assay.model.annotation import check_person
@@ -272,29 +271,14 @@ def _cells(row: ClaimRow) -> tuple[str, ...]:
 def _read(path: Path) -> dict[str, Support]:
     """The labels of a sheet; rows without one are left out."""
     data = read_plain(path, limits.MAX_YAML_BYTES, hint="check the path")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError(
-            "this is not UTF-8 text", source=str(path), hint="save it as UTF-8"
-        ) from None
-    with io.StringIO(text, newline="") as file:
-        table = csv.DictReader(file)
-        if not {"claim_id", "label"} <= set(table.fieldnames or ()):
+    found: dict[str, Support] = {}
+    for line, row in read_table(data, str(path), frozenset({"claim_id", "label"})):
+        said = row["label"].lower()
+        if not said:
+            continue
+        if said not in set(Support):
             raise FormatError(
-                "there is no column claim_id or label", source=str(path), hint=", ".join(COLUMNS)
+                f"{said!r:.40} is not a label", source=str(path), line=line, hint=", ".join(Support)
             )
-        found: dict[str, Support] = {}
-        for row in table:
-            said = (row["label"] or "").strip().lower()
-            if not said:
-                continue
-            if said not in set(Support):
-                raise FormatError(
-                    f"{said!r:.40} is not a label",
-                    source=str(path),
-                    line=table.line_num,
-                    hint=", ".join(Support),
-                )
-            found[row["claim_id"]] = Support(said)
+        found[row["claim_id"]] = Support(said)
     return found

@@ -106,6 +106,8 @@ def propose(
     ready = ready_queries(desk.queries, desk.items, settled)
     if count is None:
         count = most_replaced(parent, ready.queries, DEFAULT_REPLACE) or 1
+    if settled.open and count > most_replaced(parent, ready.queries, count):
+        desk.check_decided(f"{parent.name} is not refreshed")
     planned = plan(parent, ready.queries, count)
     evidence = Evidence(query_values(runs, parent.evaluation_queries), entered(parent))
     retired = retire(parent, planned.counts, evidence, seed=seed)

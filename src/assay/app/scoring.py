@@ -17,6 +17,7 @@ from assay.errors import AssayError, UsageError
 from assay.evaluation.decisions import Decisions, classify
 from assay.evaluation.defaults import DECISION_MEASURES
 from assay.evaluation.leaderboard import RunsInput, named_files, score_many
+from assay.evaluation.score import measures_by, protocol_named
 from assay.evaluation.scores import Scores
 from assay.evaluation.significance import Comparison, compare
 from assay.hits.groups import load_groups
@@ -74,6 +75,10 @@ class ScoreRequest:
         if sum(isinstance(source, str) and source == STDIN for source in sources) > 1:
             raise UsageError("only one of qrels and runs can come from standard input")
 
+    def measures_by(self, settings: Settings) -> Measures:
+        """What is computed: what was asked for, or what is usual under the protocol."""
+        return self.measures or measures_by(protocol_named(self.protocol), settings.measures)
+
     def seconds(self, settings: Settings) -> float:
         """About how long a core computes on this, where judgments and runs are given as values."""
         queries = len(self.qrels) if isinstance(self.qrels, Mapping) else 0
@@ -82,7 +87,7 @@ class ScoreRequest:
         if self.by is not None:
             groups = len(set(self.by.values())) if isinstance(self.by, Mapping) else queries
         tests = max(0, runs - 1) if self.compare else 0
-        columns = (runs * (1 + groups) + tests) * cost.counted(self.measures or settings.measures)
+        columns = (runs * (1 + groups) + tests) * cost.counted(self.measures_by(settings))
         return cost.drawn(columns, queries, self.statistics.applied_to(settings).resamples)
 
 
@@ -117,7 +122,7 @@ def score_runs(
     board = score_many(
         qrels,
         request.runs,
-        request.measures or settings.measures,
+        request.measures_by(settings),
         strict=request.compare,
         quiet=True,
         progress=progress,

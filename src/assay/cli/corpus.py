@@ -1,5 +1,8 @@
 """Which documents are in the workspace?"""
 
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,15 +11,18 @@ from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.lazy import group
 from assay.cli.options import JsonFlag
+from assay.errors import AssayError
 from assay.plural import counted, share_of
 from assay.render.escape import visible
 
 if TYPE_CHECKING:
+    from assay.app.interface import Assay
     from assay.model.document import Chunk
 
 app = group("Look at stored documents, or delete them.")
 
 PREVIEW = 300
+LOOKED_AT = 20  # documents whose judgments are looked for before they are deleted
 
 
 @app.command("list")
@@ -100,6 +106,15 @@ def _preview(chunk: "Chunk") -> str:
     return f"\n{chunk.chunk_id}  [{spans}]  {' · '.join(filter(None, labels))}\n  {shown}"
 
 
+def _judged(assay: "Assay", doc_ids: Iterable[str]) -> dict[str, list[str]]:
+    """The test sets in which the first of the documents are judged."""
+    found = {}
+    for doc_id in islice(dict.fromkeys(doc_ids), LOOKED_AT):
+        with suppress(AssayError):  # deleting says what is wrong with an id
+            found[doc_id] = sorted({use.test_set for use in assay.document_uses(doc_id).judged})
+    return {doc_id: names for doc_id, names in found.items() if names}
+
+
 @app.command("delete")
 def delete(
     ctx: typer.Context,
@@ -110,7 +125,13 @@ def delete(
     from assay.cli.progress import staged_progress
 
     with connected(ctx) as assay, staged_progress(assay.settings.color) as progress:
+        judged = _judged(assay, doc_ids)
         written = assay.delete(doc_ids, progress)
+    for doc_id, test_sets in judged.items():
+        note(
+            f"warning: {doc_id} is judged in {', '.join(test_sets)}: no search finds it any more, "
+            "so these queries score less"
+        )
     if json_output:
         emit_json(written)
     else:

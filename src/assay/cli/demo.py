@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli.console import emit_text, note
+from assay.cli.console import emit_json, emit_text, note
 from assay.cli.options import JsonFlag, configuration
 from assay.errors import AssayError
 from assay.plural import counted
@@ -80,10 +80,10 @@ def command(
     qrels = str(example / "judgments.jsonl")
     runs = [str(example / name) for name in ("bm25.trec", "hybrid.trec")]
     if paths:
-        emit_text("\n".join([qrels, *runs]))
+        _emit_paths({"qrels": qrels, "runs": runs}, json_output)
         return
     if corpus:
-        emit_text(str(_corpus()))
+        _emit_paths({"corpus": str(_corpus())}, json_output)
         return
     if json_output:
         _score(settings, qrels, *runs, measures=COMPARED, by="query_type", form="json")
@@ -200,3 +200,11 @@ def _with_models(settings: Settings) -> Settings:
         note(f"note: searching by words only, since models could not be pulled: {problem.message}")
         return replace(settings, dense_model=None, splade_model=None)
     return settings
+
+
+def _emit_paths(paths: dict[str, str | list[str]], as_json: bool) -> None:
+    if as_json:
+        emit_json(paths)
+        return
+    for value in paths.values():
+        emit_text("\n".join([value] if isinstance(value, str) else value))

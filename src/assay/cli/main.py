@@ -114,6 +114,7 @@ EVERYWHERE = {
     "--server": "ADDRESS",
     "--color": "never",
 }  # of all commands
+IN_QUOTES = {"query", "question", "when"}  # arguments of several words
 
 
 def main() -> None:
@@ -222,6 +223,10 @@ def _explained(error: Exception) -> tuple[str, str, str | None, int]:
     return "internal", message, hint, ERROR
 
 
+def _in_brackets(text: str) -> str:
+    return text.partition(" (")[2].removesuffix(")")
+
+
 def _help_hint(error: Exception) -> str | None:
     context = getattr(error, "ctx", None)
     if context and (option := getattr(error, "option_name", None)) in EVERYWHERE:
@@ -231,6 +236,10 @@ def _help_hint(error: Exception) -> str | None:
         options = {name for one in context.command.params for name in one.opts}
         if "--testset" in options:
             return f"a test set is given with -t: {context.command_path} -t NAME"
+        for one in context.command.params:
+            if one.name in IN_QUOTES:
+                text = f"{context.params.get(one.name)} {_in_brackets(str(error))}"
+                return f'put it in quotes: {context.command_path} "{text}"'
     return f"{context.command_path} --help shows what is possible" if context else None
 
 

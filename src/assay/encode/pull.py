@@ -180,7 +180,7 @@ _STALE_SECONDS = 24 * 3600
 def workshop(place: Path) -> Iterator[Path]:
     """A temporary folder on the same disk as the target."""
     try:
-        make_folder(place)
+        make_folder(place, private=False)
         _sweep(place)
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
     except (OSError, StorageError) as error:

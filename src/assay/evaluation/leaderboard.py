@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.errors import AssayError, InputError, MissingFileError
-from assay.evaluation.defaults import SCORE_MEASURES
 from assay.evaluation.score import log_alarms, score_quietly
 from assay.evaluation.scores import Scores
 from assay.measures.parse import parse_measures
@@ -69,7 +68,7 @@ def failure(name: str, problem: AssayError) -> dict[str, Any]:
 def score_many(
     qrels: QrelsInput,
     runs: RunsInput,
-    measures: str | Iterable[str | Measure] = SCORE_MEASURES,
+    measures: str | Iterable[str | Measure] | None = None,
     *,
     strict: bool = False,
     quiet: bool = False,
@@ -87,7 +86,7 @@ def score_many(
     from assay.hits.qrels import load_qrels
 
     named = runs if isinstance(runs, Mapping) else named_files(runs)
-    judgments, asked = load_qrels(qrels), parse_measures(measures)
+    judgments, asked = load_qrels(qrels), parse_measures(measures) if measures else None
     scores: dict[str, Scores] = {}
     failed: dict[str, AssayError] = {}
     for name, run in named.items():

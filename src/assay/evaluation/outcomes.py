@@ -20,14 +20,13 @@ from assay.errors import UsageError
 from assay.evaluation.answers import answer_records, answer_values
 from assay.evaluation.defaults import (
     AB_MEASURES,
-    DECISION_MEASURES,
     EVALUATION_MEASURES,
     EVIDENCE_MEASURES,
 )
 from assay.evaluation.documents import Documents, documents_of
 from assay.evaluation.match import judge_outcomes, ranked_queries
 from assay.evaluation.scope import ranks_nothing
-from assay.evaluation.score import Protocol, check_families, protocol_named, scores_of
+from assay.evaluation.score import Protocol, check_families, measures_by, protocol_named, scores_of
 from assay.evaluation.scores import Scores, no_scores, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Column, Family, Measure
@@ -202,11 +201,9 @@ def usual_measures(
     Where the set has questions without an answer, that includes how well scores tell them apart.
     """
     chosen = protocol_named(protocol)
-    if chosen is Protocol.ALL_QUERIES:
-        return DECISION_MEASURES
     if chosen is None and tells_evidence(test_set, outcomes):
         return f"{EVALUATION_MEASURES} {EVIDENCE_MEASURES}"
-    return EVALUATION_MEASURES
+    return measures_by(chosen, EVALUATION_MEASURES)
 
 
 def tells_evidence(test_set: TestSet, outcomes: Iterable[QueryOutcome]) -> bool:

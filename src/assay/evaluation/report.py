@@ -14,7 +14,6 @@ from typing import Any
 from assay.evaluation.answers import answer_interval
 from assay.evaluation.compare import state_warnings
 from assay.evaluation.defaults import (
-    DECISION_MEASURES,
     EVIDENCE_MEASURES,
     REPORT_MEASURES,
 )
@@ -22,7 +21,7 @@ from assay.evaluation.insights import GroupMeans, Insight, MeasureTarget, insigh
 from assay.evaluation.outcomes import no_relevant, tells_evidence
 from assay.evaluation.result import EvaluationResult, group_means, result_of
 from assay.evaluation.scope import Scope
-from assay.evaluation.score import Protocol
+from assay.evaluation.score import Protocol, measures_by, protocol_named
 from assay.evaluation.scores import Scores, ends, rounded
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.base import Family, Measure
@@ -257,11 +256,10 @@ def report_measures(run: StoredRun, usual: str = REPORT_MEASURES) -> tuple[Measu
     Where the test set has questions without an answer, that includes how well scores tell them
     apart.
     """
-    protocol = run.info.scoring.protocol
-    if protocol == Protocol.ALL_QUERIES.value:
-        return parse_measures(DECISION_MEASURES)
-    told = protocol is None and tells_evidence(run.test_set, run.outcomes)
-    return parse_measures(f"{usual} {EVIDENCE_MEASURES}" if told else usual)
+    protocol = protocol_named(run.info.scoring.protocol)
+    if protocol is None and tells_evidence(run.test_set, run.outcomes):
+        return parse_measures(f"{usual} {EVIDENCE_MEASURES}")
+    return parse_measures(measures_by(protocol, usual))
 
 
 def figures(

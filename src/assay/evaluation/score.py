@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.evaluation.decisions import decision_interval
-from assay.evaluation.defaults import SCORE_MEASURES
+from assay.evaluation.defaults import DECISION_MEASURES, SCORE_MEASURES
 from assay.evaluation.scores import Scores, summarise
 from assay.measures.base import NO_RELEVANT, Column, Family, Measure
 from assay.measures.parse import parse_measures
@@ -50,7 +50,7 @@ class Protocol(Enum):
 def score_quietly(
     qrels: QrelsInput,
     run: RunInput,
-    measures: str | Iterable[str | Measure] = SCORE_MEASURES,
+    measures: str | Iterable[str | Measure] | None = None,
     *,
     name: str | None = None,
     protocol: Protocol | str | None = None,
@@ -67,6 +67,8 @@ def score_quietly(
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Scores:
     """Score a run: ``assay.score(qrels, run, "nDCG@10 Recall@{10,100}")``.
+
+    Without ``measures``, those that are usual under the protocol are computed.
 
     ``qrels`` and ``run`` may be paths (TREC, JSON, JSON lines, parquet; plain, gzip or zstd),
     mappings, polars or pandas frames, or three arrays.
@@ -97,8 +99,8 @@ def score_quietly(
         separator=chunk_separator,
         progress=progress,
     )
-    asked = parse_measures(measures)
     chosen = protocol_named(protocol)
+    asked = parse_measures(measures or measures_by(chosen, SCORE_MEASURES))
     if undefined not in ("skip", "zero"):
         raise UsageError(f"undefined={undefined!r} is not one of: skip, zero")
     check_families(asked, chosen, answers=False)
@@ -201,13 +203,19 @@ def check_families(
             )
         if family is left_out and protocol is not None:
             raise UsageError(
-                f"{measure} is a measure of {family.value}s, which {protocol.value} leaves out"
+                f"{measure} is a measure of {family.value}s, which {protocol.value} leaves out",
+                hint=f"leave -m out for the usual ones: {measures_by(protocol, SCORE_MEASURES)}",
             )
 
 
 def protocol_named(protocol: Protocol | str | None) -> Protocol | None:
     """The protocol of that name; None is none."""
     return None if protocol is None else choice(Protocol, protocol, "protocol")
+
+
+def measures_by(protocol: Protocol | None, otherwise: str) -> str:
+    """The measures where none are named: those of decisions under ``all_queries``."""
+    return DECISION_MEASURES if protocol is Protocol.ALL_QUERIES else otherwise
 
 
 def _column(measure: Measure, hits: JudgedHits, undefined: str) -> Column:

@@ -1,7 +1,8 @@
 """Which group does each query belong to?
 
 Groups come from a field of the judgments (``query_type``) or from a file: JSON ``{query: group}``,
-JSON lines, or two columns separated by tab, comma or blank.
+JSON lines, or two columns separated by tab, comma,
+semicolon or blank.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from assay import strict_json
+from assay.delimited import read_rows
 from assay.errors import DuplicateError, FormatError, InputError, UsageError
-from assay.hits.delimited import read_delimited
 from assay.hits.json_fields import ValueLocation, first_of
 from assay.hits.numbers import shown
 from assay.hits.sources import Kind, read_all, sniff, source
+from assay.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,12 +76,12 @@ def _json_rows(data: bytes, name: str) -> Iterable[tuple[int | None, Json, Json]
 
 
 def _text_rows(data: bytes, name: str) -> Iterable[tuple[int | None, str, str]]:
-    for line, row in read_delimited(data, name, "\t, "):
-        if line == 1 and row[0].lower() in HEADERS:
+    for number, (line, row) in enumerate(read_rows(data, name, blanks=True)):
+        if number == 0 and row[0].lower() in HEADERS:
             continue
         if len(row) != 2:
             raise FormatError(
-                f"{len(row)} columns instead of 2",
+                f"{counted(len(row), 'column')} instead of 2",
                 source=name,
                 line=line,
                 hint="a line is: query group",

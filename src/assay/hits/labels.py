@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay import strict_json
+from assay.delimited import read_table
 from assay.errors import FormatError
 from assay.hits import frames
-from assay.hits.delimited import read_delimited
 from assay.hits.json_fields import ValueLocation
 from assay.hits.numbers import finite, shown
 from assay.hits.sources import Kind, read_all, sniff, source
@@ -47,7 +47,11 @@ def read_labels(path: str, cluster: str | None = None) -> Labels:
             rows = list(enumerate(frame.iter_rows(named=True), 1))
         else:
             data = head + read_all(stream)
-            rows = list(_json_rows(data, name) if kind is Kind.JSON else _text_rows(data, name))
+            rows = list(
+                _json_rows(data, name)
+                if kind is Kind.JSON
+                else read_table(data, name, numbers=frozenset({"score"}))
+            )
     if not rows:
         raise FormatError("there is no row", source=name, hint="a row has a label and a score")
     placed = [(row, ValueLocation(name, line)) for line, row in rows]
@@ -65,21 +69,6 @@ def _json_rows(data: bytes, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
         if not isinstance(row, dict):
             raise ValueLocation(name, line).error(f"a row must be an object, not {shown(row)}")
         yield line, row
-
-
-def _text_rows(data: bytes, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
-    header: list[str] = []
-    for line, cells in read_delimited(data, name, "\t,"):
-        if not header:
-            header = cells
-            if len(set(header)) < len(header):
-                raise ValueLocation(name, line).error("two columns have the same name")
-        elif len(cells) != len(header):
-            raise ValueLocation(name, line).error(
-                f"{len(cells)} cells instead of {len(header)}", "quote cells that hold commas"
-            )
-        else:
-            yield line, dict(zip(header, cells, strict=True))
 
 
 def _field(row: Mapping[str, Any], field: str, location: ValueLocation) -> Any:

@@ -46,6 +46,8 @@ def plan(path: Path, watch: Watch) -> list[CorpusPart]:
     if not path.is_dir():
         return [CorpusPart(detect(path, rows=bool(watch.columns)), path)]
     parts, _ = _of_folder(path, walk(path, watch), watch)
+    if not parts and not any(path.iterdir()):
+        raise InputError(f"{path}: the folder is empty", hint="name a file or folder of documents")
     if not parts:
         raise InputError(
             f"{path}: no file in a known corpus format",

@@ -1,7 +1,6 @@
 """What documents does a table hold: CSV, TSV or parquet, a document per row?
 
-The first row of CSV names the columns. The separator is the one of comma, semicolon, tab and bar
-that it has most of. Parquet is read in pieces of ``ROWS``.
+The first row of CSV names the columns. Parquet is read in pieces of ``ROWS``.
 """
 
 from __future__ import annotations
@@ -9,14 +8,14 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections import deque
 from collections.abc import Iterator
 from io import BytesIO
-from itertools import count, islice
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from assay import limits
+from assay.delimited import SEPARATORS, cells_of, separator
 from assay.errors import FormatError
 from assay.ingest.columns import arranged, reads
 from assay.ingest.documents import document_entry
@@ -32,12 +31,8 @@ PARQUET = ".parquet"
 PARQUET_MAGIC = b"PAR1"
 TEXTUAL = frozenset({".csv", ".tsv", ".tab"})
 SUFFIXES = TEXTUAL | {PARQUET}
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 ROWS = 2_000
 LOOKED_AT = 2  # rows below the names that tell a table from prose
-JOINED = 200  # lines that a quoted cell between tabs may go on
-_SEPARATOR_SAID = re.compile(r"sep=(.)\s*", re.IGNORECASE)
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _WHOLE = re.compile(r"-?[1-9]\d{0,14}|0")
 
 
@@ -71,13 +66,8 @@ def separated_rows(
     head = next(texts, None)
     if head is None:
         return
-    said = _SEPARATOR_SAID.fullmatch(head)  # how Excel names the separator
-    mark = said[1] if said else _separator(head)
-    cells: _Cells = (
-        _TabCells(_with(head, texts)) if mark == "\t" else _Cells(_with(head, texts), mark)
-    )
-    if said:
-        next(cells)
+    cells = cells_of(chain([head], texts))
+    mark = cells.mark
     at = FileLocation(source, cells.line_num + 1)
     names = _names(_row(cells, at) or [], at, watch)
     while True:
@@ -103,102 +93,9 @@ def separated_rows(
             yield at, {name: _value(cell) for name, cell in zip(names, row, strict=True)}
 
 
-class _Cells:
-    """The cells of each row, the last line read, and the lines of a row after its first."""
-
-    def __init__(self, texts: Iterator[str], mark: str) -> None:
-        self.swallowed: list[str] = []
-        self._texts = texts
-        self._rows = csv.reader(self._remembered(), delimiter=mark, strict=True)
-
-    @property
-    def line_num(self) -> int:
-        return self._rows.line_num
-
-    def __iter__(self) -> Iterator[list[str]]:
-        return self
-
-    def __next__(self) -> list[str]:
-        self._begun, self.swallowed = False, []
-        return next(self._rows)
-
-    def _remembered(self) -> Iterator[str]:
-        for text in self._texts:
-            if self._begun:
-                self.swallowed.append(text)
-            self._begun = True
-            yield text
-
-
-class _TabCells(_Cells):
-    """The same between tabs, where a quote is a sign like others unless it holds a whole cell.
-
-    Most programs write tabs without quoting; Excel quotes a cell that holds a tab or a line break.
-    Lines are joined only if they do not make rows by themselves.
-    """
-
-    def __init__(self, texts: Iterator[str]) -> None:
-        self.swallowed = []
-        self._texts = texts
-        self._ahead: deque[str] = deque()
-        self._line = self._columns = 0
-
-    @property
-    def line_num(self) -> int:
-        return self._line
-
-    def __next__(self) -> list[str]:
-        line = self._next_line()
-        cells = _between_tabs(line)
-        self._columns = self._columns or len(cells)
-        if len(cells) != self._columns or (_is_open(cells[-1]) and not self._is_row_ahead()):
-            cells = self._joined(line) or cells
-        return [_without_quotes(cell) for cell in cells]
-
-    def _next_line(self) -> str:
-        self._line += 1
-        return self._ahead.popleft() if self._ahead else next(self._texts)
-
-    def _is_row_ahead(self) -> bool:
-        if not self._ahead:
-            self._ahead.extend(islice(self._texts, 1))
-        return not self._ahead or len(_between_tabs(self._ahead[0])) == self._columns
-
-    def _joined(self, line: str) -> list[str] | None:
-        """The row that this line and those below it make as Excel writes them; None if none."""
-        taken = [line]
-        while len(taken) <= JOINED and '"' in line:
-            try:
-                rows = list(csv.reader(taken, delimiter="\t", strict=True))
-            except csv.Error:
-                rows = []
-            if len(rows) == 1 and len(rows[0]) == self._columns:
-                for _ in taken[1:]:
-                    self._next_line()
-                return rows[0]
-            if len(self._ahead) < len(taken):
-                self._ahead.extend(islice(self._texts, 1))
-            if len(self._ahead) < len(taken):
-                return None
-            taken.append(self._ahead[len(taken) - 1])
-        return None
-
-
-def _between_tabs(line: str) -> list[str]:
-    return line.rstrip("\n").split("\t")
-
-
-def _is_open(cell: str) -> bool:
-    return cell.startswith('"') and not _QUOTED.fullmatch(cell)
-
-
-def _without_quotes(cell: str) -> str:
-    return cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(cell) else cell
-
-
 def head_names(line: str) -> list[str]:
     """The names of columns in the first line of CSV."""
-    cells = csv.reader([line], delimiter=_separator(line), strict=True)
+    cells = csv.reader([line], delimiter=separator(line), strict=True)
     at = FileLocation("head", 1)
     return _names(_row(cells, at) or [], at, Watch())
 
@@ -219,21 +116,12 @@ def is_table(text: str) -> bool:
     if holds_documents(text):
         return True
     shown = [line for line in text.splitlines() if line.strip()][: LOOKED_AT + 1]
-    mark = _separator(shown[0]) if shown else ""
+    mark = separator(shown[0]) if shown else ""
     if len(shown) <= LOOKED_AT or not mark or f"{mark} " in shown[0]:
         return False
     cells = shown[0].count(mark)
     most = 1 if mark == "\t" else 2
     return cells >= most and all(line.count(mark) == cells for line in shown)
-
-
-def _separator(head: str) -> str:
-    return max(SEPARATORS, key=head.count)
-
-
-def _with(head: str, texts: Iterator[str]) -> Iterator[str]:
-    yield head
-    yield from texts
 
 
 def _texts(file: Path, watch: Watch) -> Iterator[str]:

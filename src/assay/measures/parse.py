@@ -146,10 +146,16 @@ def _read_params(definition: Definition, text: str | None) -> tuple[tuple[str, P
     )
 
 
+def _meant(name: str, written: str) -> str:
+    """The name, with the depth that somebody wrote right behind it: ndcg10 means nDCG@10."""
+    depth = re.fullmatch(rf"{name.lower()}[_-]?([1-9][0-9]*)", written)
+    return f"{name}@{depth[1]}" if depth else name
+
+
 def _unknown(text: str) -> UnknownMeasureError:
     head = re.split(r"[(@]", text.strip())[0].lower()
     near = difflib.get_close_matches(head, BY_SPELLING, n=1, cutoff=0.6)
-    meant = f"did you mean {BY_SPELLING[near[0]].name}? " if near else ""
+    meant = f"did you mean {_meant(BY_SPELLING[near[0]].name, head)}? " if near else ""
     return UnknownMeasureError(
         f"unknown measure {text[:80]!r}", hint=f"{meant}known: {known_names()}"
     )

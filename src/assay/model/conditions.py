@@ -24,7 +24,7 @@ from assay import limits
 from assay.errors import UsageError
 from assay.model.document import MetadataScalar, MetadataValue
 from assay.model.values import is_ordered, plain, same
-from assay.options import Several
+from assay.options import Several, UnfitError
 
 FORM = "a field and what it may hold, as in year>=2020 or phase=PHASE2|PHASE3"
 NEGATED = "!="
@@ -89,8 +89,12 @@ def _condition(field: str, operator: str, values: Sequence[str]) -> Condition:
         and 0 < len(tidy) <= limits.MAX_FILTER_VALUES
         and not any(value[0] in "=<>" for value in tidy)  # =>2020
     )
-    if operator in {">=", "<=", ">", "<"}:
-        sound = sound and len(tidy) == 1 and _ORDERED.fullmatch(tidy[0]) is not None
+    if sound and operator in _MEANT:
+        sound = len(tidy) == 1
+        if sound and _ORDERED.fullmatch(tidy[0]) is None:
+            raise UnfitError(
+                f"{field.strip()}{operator} needs a number or a date, not {tidy[0]!r:.40}"
+            )
     if not sound:
         raise ValueError(f"{field}{operator}{'|'.join(values)}")
     return Condition(" ".join(field.split()), operator, tidy)

@@ -380,9 +380,10 @@ def _judged_by(provenance: Mapping[str, Any]) -> Iterator[str]:
         agreed = "kappa undefined" if kappa is None else f"kappa {kappa:.2f}"
         if undecided := provenance.get("undecided"):
             agreed += f", {counted(undecided, 'difference')} undecided"
+        seen = provenance.get("judged", 0) + provenance.get("without_grade", 0)
         yield (
             f"judged by {judges[0]}; {judges[1]} checked {provenance['judged_by_both']} of "
-            f"{provenance.get('judged')} passages ({agreed})"
+            f"{counted(seen, 'passage')} ({agreed})"
         )
 
 

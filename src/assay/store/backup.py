@@ -31,12 +31,14 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from assay import limits
 from assay.durable import (
+    PRIVATE_FOLDER,
     alone_in,
     is_full,
     is_unfinished,
     make_folder,
     move_folder,
     move_into,
+    private_file,
     refusal,
     storing,
     sync_files,
@@ -144,7 +146,7 @@ def restore(source: Path, home: Path) -> Backup:
     make_folder(home.parent)
     with storing(home), scratch(home if there else home.parent, RESTORING) as folder:
         inside = folder / "home"
-        inside.mkdir()
+        inside.mkdir(PRIVATE_FOLDER)
         backup = _unpack(source, inside)
         if DATABASE in backup.files:
             check_database(inside / DATABASE, source)
@@ -369,7 +371,7 @@ def _pack(target: Path, backup: Backup, parts: dict[str, Path]) -> None:
     text = json.dumps(asdict(backup), indent=1).encode()
     # no time in its head: it has room for the years 1970 to 2106 only
     with (
-        target.open("xb") as file,
+        private_file(target) as file,
         gzip.GzipFile("", "wb", compresslevel=3, fileobj=file, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w") as archive,
     ):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 from assay import extras
-from assay.durable import keep_log, make_folder
+from assay.durable import keep_log, make_folder, private_file
 from assay.errors import ConfigError, StorageError
 from assay.store.database_errors import translated_error
 from assay.store.schema import APPLICATION_ID, SEALED, VERSION
@@ -86,6 +86,8 @@ def shown(engine: Engine) -> str:
 
 def _sqlite(path: Path) -> Engine:
     make_folder(path.parent)
+    with suppress(OSError):  # it is there, or opening it says why not
+        private_file(path).close()
     engine = create_engine(
         URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS}
     )

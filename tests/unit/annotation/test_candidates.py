@@ -42,7 +42,7 @@ def test_csv_and_json_lines_say_the_same(tmp_path: Path) -> None:
         ("a.csv", "query,times\nx,0\n", "a.csv:2: times is '0'"),
         ("a.csv", "query,times\nx,1_0\n", "a.csv:2: times is '1_0'"),
         ("a.csv", "query,times\nx,１０\n", "a.csv:2: times is"),
-        ("a.csv", "query,times\nx\n", "a.csv:2: another number of columns"),
+        ("a.csv", "query,times\nx,1,2\n", "a.csv:2: 3 cells, but 2 columns"),
         ("a.csv", "query,top_score\nx,nan\n", "a.csv:2: top_score is 'nan'"),
         ("a.csv", "query,degraded\nx,maybe\n", "a.csv:2: degraded is 'maybe'"),
         ("a.csv", "query\n\n", "holds no query"),

@@ -155,6 +155,30 @@ def test_a_second_person_checks_a_sample_and_brings_kappa(workspace: Workspace) 
         desk.add_annotator("dora")
 
 
+def test_who_checks_all_has_checked_no_more_than_that(workspace: Workspace) -> None:
+    new(workspace, asked(annotators=("ann", "bob")))
+    desk = open_desk(workspace, "ward")
+    for person in ("ann", "bob"):
+        judge(desk, person)
+        desk.grade(person, desk.items[-1].key, None)
+    made = finish(workspace).test_set
+    everything = len(desk.items)
+    assert any(f"bob checked {everything} of {everything} " in line for line in made.cautions)
+
+
+def test_a_round_with_undecided_differences_is_not_closed(workspace: Workspace) -> None:
+    new(workspace, asked(annotators=("ann", "bob")))
+    desk = open_desk(workspace, "ward")
+    judge(desk, "ann")
+    judge(desk, "bob", harsher=1)
+    with pytest.raises(ConflictError, match=r"undecided; the round stays open") as refused:
+        finish(workspace, close=True)
+    assert "testset adjudicate" in str(refused.value.hint)
+    assert finish(workspace, dry_run=True).written is None, "nothing keeps it from being written"
+    desk.decide_by_rule("lower", "carol")
+    assert finish(workspace, close=True).closed
+
+
 def test_two_people_who_begin_together_both_judge_everything(workspace: Workspace) -> None:
     new(workspace, asked(annotators=("ann", "bob")))
     desk = open_desk(workspace, "ward")

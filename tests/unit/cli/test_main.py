@@ -99,6 +99,19 @@ def test_wrong_usage(arguments: list[str], message: str, hint: str, capsys: Capt
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
+        (["search", "misoprostol", "dose"], 'assay search "misoprostol dose"'),
+        (["search", "what", "a", "dose", "-k", "3"], 'assay search "what a dose"'),
+        (["answer", "which", "dose?"], 'assay answer "which dose?"'),
+    ],
+)
+def test_a_text_without_its_quotes(arguments: list[str], hint: str, capsys: Captured) -> None:
+    assert run(arguments) == 2
+    assert capsys.readouterr().err.endswith(f"\nhint: put it in quotes: {hint}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
         (["search", "x", "--home", "notes"], "assay --home FOLDER search ..."),
         (["eval", "list", "--server=http://x"], "assay --server ADDRESS eval list ..."),
         (["measures", "--color", "never"], "assay --color never measures ..."),

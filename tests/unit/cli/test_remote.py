@@ -227,6 +227,15 @@ def test_other_refusals_by_name(shared: Shared, capsys: pytest.CaptureFixture[st
         assert word in capsys.readouterr().err
 
 
+def test_a_wrong_key_is_refused_with_where_a_right_one_goes(
+    shared: Shared, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, address = shared
+    monkeypatch.setenv("ASSAY_API_KEY", "assay_wrong")
+    assert run(["--server", address, "search", "x"]) == 2
+    assert "ASSAY_API_KEY" in capsys.readouterr().err
+
+
 def test_a_configuration_is_run_by_the_service_before_it_is_tested(
     shared: Shared, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -223,3 +223,10 @@ def test_notes_of_many_runs_are_joined(files: Path, capsys: pytest.CaptureFixtur
     assert "queries are missing from the run: scored 0: two.run, three.run" in err
     assert "no relevant document was retrieved: three.run" in err
     assert "queries not in the qrels: left out: three.run" in err
+
+
+def test_a_protocol_brings_its_measures(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "qrels", "one.run", "--protocol", "all_queries")
+    assert code == 0
+    assert "AUROC" in out
+    assert "nDCG" not in out

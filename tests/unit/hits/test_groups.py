@@ -85,7 +85,7 @@ def test_neither_a_field_nor_a_file(tmp_path: Path) -> None:
     ("content", "says"),
     [
         ("q1 a b\n", "1: 3 columns instead of 2 (a line is: query group)"),
-        ("q1,a\nq2\n", "2: 1 columns instead of 2"),
+        ("q1,a\nq2\n", "2: 1 column instead of 2"),
         ("q1,a\nq2,\n", "2: the group '' is not text"),
         ("q1,a\n,b\n", "2: the query '' is not text"),
         ('q1,"a\nq2,b\n', "2: not delimited text: unexpected end of data"),
@@ -108,8 +108,9 @@ def test_a_field_beyond_the_limits_of_csv(write: Write) -> None:
 
 
 def test_encodings(write: Write) -> None:
-    assert refusal(write("groups", b"q1,a\nq2,\xe9\n")) == "groups:2: not UTF-8 (save it as UTF-8)"
-    assert "not UTF-8" in refusal(write("groups", "q1,a\n".encode("utf-16")))
+    assert refusal(write("groups", b"q1,a\nq2,\xe9\n")) == (
+        "groups:2: not UTF-8 (save it as UTF-8 (Excel: CSV UTF-8))"
+    )
 
 
 @pytest.mark.parametrize(

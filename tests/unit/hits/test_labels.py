@@ -86,8 +86,8 @@ def test_rows_that_are_refused(write: Write, row: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("label,score\n1\n", "2: 1 cells instead of 2"),
-        ("label,score\n1,2,3\n", "2: 3 cells instead of 2 (quote cells that hold commas)"),
+        ("label,score\n1\n", "2: no 'score'"),
+        ("label,score\n1,2,3\n", "2: 3 cells, but 2 columns (quote cells that hold commas)"),
         ("label,label\n1,2\n", "1: two columns have the same name"),
         ("label,value\n1,2\n", "2: no 'score' among: label, value"),
         ("label,score\n1,\n", "2: no 'score'"),

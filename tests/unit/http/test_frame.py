@@ -113,6 +113,7 @@ def test_a_wrong_method_names_the_right_one(client: TestClient) -> None:
     response = client.post("/healthz")
     assert_problem(response, 405, "method_not_allowed")
     assert response.headers["allow"] == "GET"
+    assert "takes GET" in client.post("/v1/search", json={"q": "x"}).json()["hint"]
 
 
 @pytest.mark.parametrize("address", ["/healthz?q=%ff", "/healthz?q=%00", "/%ff", "/a%00b"])

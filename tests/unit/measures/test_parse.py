@@ -68,6 +68,12 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
         assert definition.name in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["ndcg10", "nDCG10", "ndcg-10"])
+def test_a_depth_without_its_sign_is_understood_in_the_hint(text: str) -> None:
+    with pytest.raises(UnknownMeasureError, match=r"did you mean nDCG@10\?"):
+        parse_measures(text)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -117,7 +117,10 @@ def of_http(error: HTTPException) -> Problem:
     known = {404: "not_found", 405: "method_not_allowed", 400: "bad_request"}
     code = known.get(error.status_code, "refused")
     detail = "there is nothing at this address" if code == "not_found" else str(error.detail)
-    return Problem(error.status_code, code, detail, headers=error.headers or {})
+    headers = error.headers or {}
+    allowed = headers.get("Allow") or headers.get("allow")
+    hint = f"this address takes {allowed}; /openapi.json describes it" if allowed else None
+    return Problem(error.status_code, code, detail, hint, headers=headers)
 
 
 def of_validation(errors: Sequence[Any]) -> Problem:
