@@ -20,6 +20,7 @@ from assay.errors import BusyError
 from assay.http import reference
 from assay.http.app import create_app
 from assay.http.edge import server
+from assay.http.edge.admission import FullError, Gate
 from assay.http.routes import reference as routes
 from assay.http.service import WRONG_KEYS_A_MINUTE
 from assay.settings import configure
@@ -313,3 +314,28 @@ def test_test_sets_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         mine.write_text("name: other\n")
         assert {one.name: one.sound for one in workspace.test_sets()}["mine"] is False
         assert len(parsed) == count + 1
+
+
+@pytest.mark.parametrize("surge", [False, True])
+def test_parallel_searches_of_one_key_do_not_delay_those_of_another(surge: bool) -> None:
+    async def crowd() -> tuple[list[str], list[str]]:
+        gate, entered, refused = Gate("search", 2, 6, shed=True), list[str](), list[str]()
+        if surge:
+            gate._surge._begin()
+
+        async def search(caller: str) -> None:
+            try:
+                async with gate.slot(caller):
+                    entered.append(caller)
+                    await asyncio.sleep(0.01)
+            except FullError:
+                refused.append(caller)
+
+        greedy = [asyncio.create_task(search("greedy")) for _ in range(20)]
+        await asyncio.sleep(0.001)
+        await asyncio.gather(search("other"), *greedy)
+        return entered, refused
+
+    entered, refused = asyncio.run(crowd())
+    assert "other" in entered[:3]
+    assert set(refused) == {"greedy"}

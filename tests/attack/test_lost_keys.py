@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from assay.app.keys import create_key
 from assay.app.layout import Layout
 from assay.errors import CorruptError
+from assay.store.backup import back_up, restore
 from tests.unit.http.conftest import MakeService, client_of
 
 Loss = Callable[[Path], None]
@@ -93,6 +94,24 @@ def test_keys_of_an_older_workspace_are_remembered_once_they_were_seen(
     first.close()
     no_rows(home)
     assert not make_service(home=home).keyring.open
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_restore_does_not_open_it_either(
+    make_service: MakeService, tmp_path: Path, there: bool
+) -> None:
+    first = make_service()
+    home = first.settings.home
+    create_key(Layout(home), "someone")
+    no_rows(home)
+    first.close()
+    back_up(home, tmp_path / "kept.tar.gz")
+    restored = tmp_path / "restored"
+    if there:
+        restored.mkdir()
+    restore(tmp_path / "kept.tar.gz", restored)
+    with client_of(make_service(home=restored)) as client:
+        assert refused(client)
 
 
 def test_removing_the_mark_opens_it_to_this_machine_again(make_service: MakeService) -> None:

@@ -105,7 +105,7 @@ class KilledError(BaseException):
     """The process is gone: nothing that comes after is done."""
 
 
-@pytest.mark.parametrize("moves", [0, 1, 2])
+@pytest.mark.parametrize("moves", [0, 1, 2, 3])
 def test_a_restore_that_was_killed_can_be_done_again(
     packed: Path, tmp_path: Path, moves: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +129,7 @@ def test_a_restore_that_was_killed_can_be_done_again(
     assert not (home / "assay.db").exists()
     restore(packed, home)
     assert (home / "assay.db").is_file()
+    assert (home / "had-keys").is_file()
     for name in ("testsets", "configs"):
         assert (home / name / "mine.yaml").read_text() == "x: 1\n"
 

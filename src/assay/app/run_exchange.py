@@ -21,6 +21,7 @@ from assay.errors import (
 from assay.evaluation.defaults import EVALUATION_MEASURES
 from assay.evaluation.outcomes import usual_measures
 from assay.evaluation.result import result_of_run
+from assay.evaluation.stored_aggregate import stored_aggregate
 from assay.evaluation.stored_run import StoredRun
 from assay.measures.parse import measures_text, parse_measures
 from assay.model.codec import decode, encode
@@ -32,7 +33,7 @@ from assay.model.runs import QueryOutcome, RunInfo, RunStatus
 from assay.model.scoring import Scoring
 from assay.model.stored_figures import check_figures
 from assay.model.testset import TestSet
-from assay.model.testset_json import from_plain, to_plain
+from assay.model.testset_json import to_plain
 from assay.settings import SETTINGS, overriding
 from assay.store import run_rows
 
@@ -70,9 +71,11 @@ def outcome_json(one: QueryOutcome) -> dict[str, Any]:
     }
 
 
-def outcome_of(content: Mapping[str, Any], depth: int | None = None) -> QueryOutcome:
+def outcome_of(
+    content: Mapping[str, Any], depth: int | None = None, *, where: str = "", closed: bool = False
+) -> QueryOutcome:
     """The outcome that ``outcome_json`` wrote; ``depth`` builds the first results only."""
-    run_rows.check_outcome(content["result"], content["stages"])
+    run_rows.check_outcome(content, where or "outcome", closed=closed)
     staged = None if content["stages"] is None else json.dumps(content["stages"])
     return run_rows.outcome(
         check_id(content["query_id"], "query id"),
@@ -83,25 +86,31 @@ def outcome_of(content: Mapping[str, Any], depth: int | None = None) -> QueryOut
 
 
 def unpack(content: Mapping[str, Any]) -> StoredRun:
-    """The run that ``pack`` made, checked by reading it into our own values."""
-    run = read_packed(content)
+    """The run that ``pack`` made, checked by reading it into our own values.
+
+    It comes from elsewhere and is believed later: a field that nobody would read is refused.
+    """
+    run = read_packed(content, closed=True)
     _check(run.info, run.test_set, tuple(run.outcomes))
     return run
 
 
-def read_packed(content: Mapping[str, Any]) -> StoredRun:
+def read_packed(content: Mapping[str, Any], *, closed: bool = False) -> StoredRun:
     """The run, unchecked: for what this workspace packed itself."""
     try:
-        test_set = from_plain(content["test_set"])
-        info = replace(decode(RunInfo, content["info"], "info"), tags=())  # tags stay at home
-        outcomes = tuple(outcome_of(one) for one in content["outcomes"])
+        test_set = decode(TestSet, content["test_set"], "test_set", closed=closed)
+        info = decode(RunInfo, content["info"], "info", closed=closed)
+        outcomes = tuple(
+            outcome_of(one, where=f"outcomes[{at}]", closed=closed)
+            for at, one in enumerate(content["outcomes"])
+        )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, InputError) as problem:
         said = problem.message if isinstance(problem, InputError) else str(problem)
         raise InputError(
             f"this is not a run: {type(problem).__name__}: {said[:200]}",
             hint="send what GET /v1/runs/{ref}/export answers",
         ) from None
-    return StoredRun(info, test_set, outcomes)
+    return StoredRun(replace(info, tags=()), test_set, outcomes)  # tags stay at home
 
 
 def push(store: RunStore, run: StoredRun) -> bool:
@@ -186,7 +195,9 @@ def _check_against_outcomes(run: StoredRun) -> None:
     sampling = replace(info.scoring.sampling, resamples=1, method="percentile")
     usual = usual_measures(run.test_set, run.outcomes, info.scoring.protocol)
     scoring = with_stored(info, replace(info.scoring, sampling=sampling), usual)
-    given = _flat_figures(result_of_run(info, run.test_set, run.outcomes, scoring).to_dict())
+    scored = stored_aggregate(info, result_of_run(info, run.test_set, run.outcomes, scoring))
+    _check_names(info.aggregate, scored, "info.aggregate")
+    given = _flat_figures(scored)
     for name, told in _flat_figures(info.aggregate).items():
         found = given.get(name)
         if told != found and (
@@ -198,6 +209,19 @@ def _check_against_outcomes(run: StoredRun) -> None:
             )
 
 
+def _check_names(told: Any, given: Any, where: str) -> None:
+    """Refuse what scoring would not write."""
+    if not isinstance(told, Mapping) or not isinstance(given, Mapping):
+        return
+    for name, value in told.items():
+        if name in given and name != "reasons":
+            _check_names(value, given[name], f"{where}.{name}")
+        elif name not in given and name not in _AT_TIMES:
+            raise InputError(f"{where}.{name!s:.60}: its outcomes give nothing of that name")
+
+
+_AT_TIMES = frozenset({"ci", "ci_reason", "reason"})
+"""What an entry has or lacks by the number of resamples."""
 _ROUNDED = 1.01e-4
 """By how much figures may differ that were rounded to four decimals."""
 

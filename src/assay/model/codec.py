@@ -7,8 +7,9 @@ out where the property holds).
 
 ``encode`` gives JSON values, ``decode`` reads them strictly: a missing field or one of another type
 is an ``InputError`` that names the place. Fields that are not known are passed over, so that an
-older client reads what a newer service says. ``json_schema`` describes the same shape. What writes
-and what reads a type is worked out once.
+older client reads what a newer service says; ``closed`` refuses them, for what is stored and
+believed later. ``json_schema`` describes the same shape. What writes and what reads a type is
+worked out once.
 """
 
 from __future__ import annotations
@@ -67,10 +68,10 @@ def encode(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def decode(kind: type[T], data: Any, where: str = "") -> T:
+def decode(kind: type[T], data: Any, where: str = "", *, closed: bool = False) -> T:
     """The value of this type that ``encode`` wrote; ``where`` begins the place in a message."""
     try:
-        found: T = _reader(kind)(data)  # type: ignore[arg-type]  # types are hashable
+        found: T = _reader(kind, closed)(data)  # type: ignore[arg-type]  # types are hashable
     except _MismatchError as problem:
         place = where or getattr(kind, "__name__", "value")
         raise InputError(f"{place}{problem.path}: {problem.message}") from None
@@ -136,6 +137,14 @@ def _name(one: Field[Any]) -> str | None:
     """What a field is called in JSON."""
     name = one.metadata.get("json", one.name)
     return None if name is None else str(name)
+
+
+def _names(kind: Any) -> set[str]:
+    """What the fields of a dataclass are called in JSON, with those that stand beside them."""
+    hints = get_type_hints(kind)
+    own = {name for one in fields(kind) if (name := _name(one)) and not one.metadata.get("flat")}
+    beside = (_names(hints[one.name]) for one in fields(kind) if one.metadata.get("flat"))
+    return own.union(*beside)
 
 
 def _is_fixed(origin: Any, arguments: tuple[Any, ...]) -> bool:
@@ -268,23 +277,23 @@ class _MismatchError(Exception):
 
 
 @lru_cache(maxsize=1024)
-def _reader(kind: Any) -> _Read:
-    """What reads a type."""
+def _reader(kind: Any, closed: bool) -> _Read:
+    """What reads a type; ``closed`` refuses fields that it does not have."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in _READERS:
         return _READERS[kind]
     if origin in (Union, types.UnionType):
-        return _first_of([_reader(one) for one in arguments])
+        return _first_of([_reader(one, closed) for one in arguments])
     if origin is Literal:
         return _one_of(arguments)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _mapping(_key_reader(arguments[0]), _reader(arguments[1]))
+        return _mapping(_key_reader(arguments[0]), _reader(arguments[1], closed))
     if _is_fixed(origin, arguments):
-        return _fixed([_reader(one) for one in arguments])
+        return _fixed([_reader(one, closed) for one in arguments])
     if origin is not None:
-        return _collection(_MADE.get(origin, list), _reader(arguments[0]))
+        return _collection(_MADE.get(origin, list), _reader(arguments[0], closed))
     if is_dataclass(kind):
-        return _dataclass(kind)
+        return _dataclass(kind, closed)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _member(kind)
     raise TypeError(f"{kind} has no JSON form")
@@ -299,11 +308,12 @@ _MADE: dict[Any, Callable[[list[Any]], Any]] = {
 }
 
 
-def _dataclass(kind: Any) -> _Read:
+def _dataclass(kind: Any, closed: bool) -> _Read:
     if (own := getattr(kind, "from_json", None)) is not None:
         return lambda data: own(_checked(dict, data))
     hints: dict[str, Any] = {}
     rows: list[tuple[str, str | None, bool, bool, _Read]] = []
+    known: set[str] = set()
 
     def work_out() -> None:  # at the first value: a class may hold itself
         hints.update(get_type_hints(kind))
@@ -313,16 +323,19 @@ def _dataclass(kind: Any) -> _Read:
                 _name(one),
                 bool(one.metadata.get("flat")),
                 one.default is MISSING and one.default_factory is MISSING,
-                _reader(hints[one.name]),
+                _reader(hints[one.name], closed and not one.metadata.get("flat")),
             )
             for one in fields(kind)
             if one.init
         )
+        known.update(_names(kind) if closed else ())
 
     def read(data: Any) -> Any:
         if not rows:
             work_out()
         _checked(dict, data)
+        if known and (unknown := sorted(data.keys() - known)):
+            raise _MismatchError("is not known", f".{unknown[0]!s:.60}")
         values: dict[str, Any] = {}
         for attribute, name, is_flat, required, reader in rows:
             if is_flat:
@@ -357,7 +370,7 @@ def _mapping(key: _Read, item: _Read) -> _Read:
 def _key_reader(kind: Any) -> _Read:
     """Keys of JSON are text; some stand for numbers."""
     if kind is not int:
-        return _reader(kind)
+        return _reader(kind, closed=False)
 
     def read(text: str) -> int:
         if not _WHOLE.fullmatch(text):

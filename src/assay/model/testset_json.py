@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.model.answers import Expect
+from assay.model.codec import encode
 from assay.model.document import IngestionMode
 from assay.model.testset import (
     GoldenQuery,
@@ -25,15 +26,18 @@ from assay.model.testset import (
 def to_plain(test_set: TestSet) -> dict[str, Any]:
     """Everything that the test set holds, as JSON values."""
     held = test_set.held_out
-    return {
-        "name": test_set.name,
-        "version": test_set.version,
-        "description": test_set.description,
-        "held_out": None if held is None else {"seed": held.seed, "query_ids": held.query_ids},
-        "provenance": dict(test_set.provenance),
-        "skipped": test_set.skipped,
-        "queries": [_query(query) for query in test_set.queries],
-    }
+    plain: dict[str, Any] = encode(
+        {
+            "name": test_set.name,
+            "version": test_set.version,
+            "description": test_set.description,
+            "held_out": None if held is None else {"seed": held.seed, "query_ids": held.query_ids},
+            "provenance": dict(test_set.provenance),
+            "skipped": test_set.skipped,
+            "queries": [_query(query) for query in test_set.queries],
+        }
+    )
+    return plain
 
 
 def from_plain(content: Mapping[str, Any]) -> TestSet:

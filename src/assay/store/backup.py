@@ -68,6 +68,7 @@ MANIFEST = "manifest.json"
 FORMAT = 3
 READABLE = (1, 2, 3)
 FOLDERS = ("testsets", "configs", "schedule", "reports")
+FILES = ("had-keys",)
 TABLES = {"keys": "api_keys", "jobs": "jobs", "queries": "query_log", "rounds": "annotation_rounds"}
 """What ``holds`` counts, and in which table; folders count under their own names."""
 VECTORS = "vectors"
@@ -121,6 +122,10 @@ def back_up(
             parts[DATABASE] = folder / DATABASE
         for name in (*FOLDERS, *((VECTORS,) if vectors else ())):
             parts |= _copied(home / name, folder / name, name)
+        for name in FILES:
+            with suppress(FileNotFoundError):
+                shutil.copyfile(home / name, folder / name)
+                parts[name] = folder / name
         backup = _describe(parts, database)
         packed = folder / "packed"
         _pack(packed, backup, parts)
@@ -171,9 +176,9 @@ def _undo_unfinished(home: Path) -> None:
     with storing(home), alone_in(home):
         for folder in begun:
             made = folder / "home"
-            moved = [home / name for name in (*FOLDERS, VECTORS)]
+            moved = [home / name for name in (*FOLDERS, VECTORS, *FILES)]
             for path in moved:
-                if path.is_dir() and made.is_dir() and not (made / path.name).exists():
+                if path.exists() and made.is_dir() and not (made / path.name).exists():
                     move_folder(path, made / path.name)
             (folder / MOVING).unlink(missing_ok=True)
 
@@ -470,7 +475,7 @@ def _is_sound(backup: Backup) -> bool:
 
 def _is_ours(name: str) -> bool:
     parts = PurePosixPath(name).parts
-    if name == DATABASE:
+    if name in (DATABASE, *FILES):
         return True
     if "\0" in name:
         return False

@@ -197,9 +197,22 @@ class _Stages:
     passages: Mapping[str, str] = field(default_factory=dict)
 
 
-def check_outcome(result: object, stages: object | None) -> None:
-    """Refuse an outcome from elsewhere that is not what ``result_json`` and its like write."""
-    found = decode(_Result, result, "result")
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """An outcome on its way between workspaces."""
+
+    query_id: str
+    result: _Result
+    stages: _Stages | None
+
+
+def check_outcome(content: object, where: str = "", *, closed: bool = False) -> None:
+    """Refuse an outcome from elsewhere that is not what ``result_json`` and its like write.
+
+    ``closed`` refuses fields that nobody would read.
+    """
+    whole = decode(_Outcome, content, where, closed=closed)
+    found = whole.result
     count = len(found.ids)
     columns = {
         "doc_ids": found.doc_ids,
@@ -212,8 +225,8 @@ def check_outcome(result: object, stages: object | None) -> None:
     for name, column in columns.items():
         if column is not None and len(column) != count:
             raise InputError(f"result.{name}: must have a value for each of {count} ids")
-    if stages is not None:
-        _check_stages(decode(_Stages, stages, "stages"), count)
+    if whole.stages is not None:
+        _check_stages(whole.stages, count)
 
 
 def _check_stages(found: _Stages, count: int) -> None:

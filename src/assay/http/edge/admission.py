@@ -14,7 +14,7 @@ import asyncio
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
@@ -105,8 +105,8 @@ class _Place:
 class Gate:
     """Lets so many requests in at the same time: of each caller in the order in which they came.
 
-    One caller never has more than ``own`` slots. With ``shed``, callers are not told apart, and
-    during a surge only the newest requests wait, one for each slot.
+    One caller never has more than ``own`` slots. With ``shed``, during a surge only the newest
+    requests wait, one for each slot. Whoever has most in a line that is full makes room for others.
     """
 
     def __init__(
@@ -197,39 +197,41 @@ class Gate:
         self._line.append(place)
         if self._surge.on:
             while len(self._line) > min(self.slots, self.queue):
-                self._refuse(self._line.popleft())
+                self._refuse(self._taken_out(self._line))
         return place
 
     def _make_room(self, caller: str) -> None:
         """Refuse the newest request of whoever has most in the line; else the one that came."""
         waiting = Counter(place.caller for place in self._line)
-        greedy, most = max(waiting.items(), key=lambda item: item[1], default=(caller, 0))
-        if self._shed or most <= waiting[caller] + 1:
+        if max(waiting.values(), default=0) <= waiting[caller] + 1:
             raise FullError(self.name)
-        newest = next(place for place in reversed(self._line) if place.caller == greedy)
-        self._line.remove(newest)
-        self._refuse(newest)
+        self._refuse(self._taken_out(reversed(self._line)))
+
+    def _taken_out(self, line: Iterable[_Place]) -> _Place:
+        """The first in this order of whoever has most in the line, which it leaves."""
+        waiting = Counter(place.caller for place in self._line)
+        most = max(waiting.values())
+        place = next(place for place in line if waiting[place.caller] == most)
+        self._line.remove(place)
+        return place
 
     def _refuse(self, place: _Place) -> None:
         if not place.granted.done():
             place.granted.set_exception(FullError(self.name))
 
     def _may_enter(self, caller: str) -> bool:
-        return self._shed or self._inside[caller] < self.own
+        return self._inside[caller] < self.own
 
     def _next(self) -> _Place | None:
-        """Who is let in: in a surge the newest; else of who has the fewest inside, the oldest.
+        """Who is let in: of who has the fewest inside the oldest, and in a surge the newest.
 
         None where only those wait who have as many slots as one caller may have.
         """
         if not self._line:
             return None
-        if self._surge.on:
-            return self._line.pop()
-        if self._shed:
-            return self._line.popleft()
         place = min(
-            self._line, key=lambda one: (self._inside[one.caller], one.caller == self._latest)
+            reversed(self._line) if self._surge.on else self._line,
+            key=lambda one: (self._inside[one.caller], one.caller == self._latest),
         )
         if not self._may_enter(place.caller):
             return None
