@@ -236,11 +236,11 @@ ATTRIBUTES = (
     ),
     _attribute(
         "how to store it",
-        r"\b(?:stor(?:e|ed|age|ing)|refrigerat\w+|shelf life)\b"
+        r"\b(?:stor(?:e|ed|age|ing)|refrigerat\w+|fridge|freezer|shelf life)\b"
         r"|\A\W*(?:how|where)\b.*\b(?:keep|kept)\b",
         r"(?i:\bstor(?:e|ed|age|ing)\b|refrigerat|freez|room temperature|protect\w* from"
         r"|shelf life|\bkeep\b)",
-        "store stored storage keep kept",
+        "store stored storage keep kept put leave left fridge refrigerator freezer",
     ),
     _attribute(
         "whether women or men may",

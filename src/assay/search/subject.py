@@ -22,8 +22,9 @@ within that subject, or the dose of another drug comes first. The rule:
 Who restricts a search to documents or interviews has named the subject: every candidate is about
 it. The same holds for a query without terms ("adverse events"). A query that is the title of a
 document looks for that document, and lifts nothing. Where a query describes its subject in many
-words and no candidate is about them, the subject is unknown, and boosts are gentle; one that names
-a single thing which nothing here is about lifts nothing.
+words and no candidate is about them, the subject is unknown, and boosts are gentle; of a drug among
+these words, only for candidates that have it. A query that names a single thing which nothing here
+is about lifts nothing.
 """
 
 from __future__ import annotations
@@ -244,7 +245,7 @@ class Scope:
     @property
     def is_description(self) -> bool:
         """Whether no document is named so, and many words describe what is looked for."""
-        return self.by is By.TEXT and len(self.weights) >= DESCRIBING and not self.is_drug
+        return self.by is By.TEXT and len(self.weights) >= DESCRIBING
 
     @property
     def is_name(self) -> bool:
@@ -280,6 +281,13 @@ class Scope:
         rest = [at for at in with_key if at not in own]
         found.update(dict.fromkeys(self._with_enough(pool, rest, whole=not own), True))
         return found
+
+    def mentioning(self, places: Sequence[int]) -> set[int]:
+        """Those of the places that have a drug of the query; all, where it names none."""
+        drugs = [form for term in self.weights if _is_drug(term) for form in self.forms[term]]
+        if self.pool is None or not drugs:
+            return {*places}
+        return self.pool.meeting(drugs, places)
 
     def own(self, places: Iterable[int]) -> set[int]:
         """Those of the places whose document is the drug's own."""

@@ -994,6 +994,7 @@ PLAIN = of_label("ELIQUIS (apixaban)", "adverse_events", "Most adverse reactions
         ("What is the mechanism of action of metformin?", WORKS, "hepatic glucose production"),
         ("How should Lantus be stored?", KEPT, "refrigerate"),
         ("Where should I keep my Lantus?", KEPT, "refrigerate"),
+        ("Can Lantus be left out of the fridge?", KEPT, "refrigerate"),
         ("What is lisinopril prescribed for?", TREATS, "hypertension"),
         ("Does Eliquis interact with ketoconazole?", TOGETHER, "Reduce the dose by 50%"),
         ("What is the dose of apixaban with ketoconazole?", TOGETHER, "Reduce the dose by 50%"),

@@ -195,10 +195,12 @@ def _lifts(matched: dict[int, _Matches], scope: Scope) -> dict[int, _Lift]:
     distinct = {id(has): has for has in matched.values()}
     other = {at: _Lift(has, 1.0, _not_lifted(scope)) for at, has in distinct.items()}
     own = {at: _Lift(has, has[0][0].factor) for at, has in distinct.items()}
+    lifts = {at: (own if about[at] else other)[id(has)] for at, has in matched.items()}
     if unknown:
         reason = f"gently, since the subject is unknown: nothing here is about {scope.named}"
-        other = {at: _Lift(has, _gentle(has), reason) for at, has in distinct.items()}
-    return {at: (own if about[at] else other)[id(has)] for at, has in matched.items()}
+        gently = {at: _Lift(has, _gentle(has), reason) for at, has in distinct.items()}
+        lifts.update((at, gently[id(matched[at])]) for at in scope.mentioning([*matched]))
+    return lifts
 
 
 def _gentle(matches: _Matches) -> float:
