@@ -86,6 +86,13 @@ class Keyring:
             return Caller(f"address {address}", frozenset(SCOPES))
         return Caller(f"address {address}", frozenset())
 
+    def still(self, name: str) -> bool:
+        """Whether a caller who was let in some time ago, by this name, still would be."""
+        kind, _, rest = name.partition(" ")
+        if kind == "key":
+            return self._keys.get(rest) is not None
+        return self.open and is_loopback(rest)
+
     def open_session(self, sent: str) -> str:
         """The value of a session cookie for a browser that sent a valid key."""
         key = self._key(sent)

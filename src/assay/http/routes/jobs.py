@@ -101,7 +101,7 @@ async def _events(service: Service, job_id: str, caller: str) -> AsyncIterator[s
     service.streams[caller] += 1
     shown, sent_at = "", time.monotonic()
     try:
-        while not service.stopping.is_set():
+        while not service.stopping.is_set() and service.keyring.still(caller):
             job = await service.work(lambda: service.jobs.get(job_id))
             text = json.dumps(encode(job))
             if text != shown:
