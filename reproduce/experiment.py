@@ -1,9 +1,10 @@
 """What does one experiment run, and which figures does it expect?
 
 A file ``reproduce/NAME.yaml`` has a ``kind`` (see ``run.py``), a ``corpus`` (one or several folders
-of the data folder; none where the collection ships with the package), and ``runs``: each a name,
-options of ``SearchOptions`` by their names, what its kind understands beside (``queries``,
-``rerank_depth`` ...), and the ``expected`` values.
+of the data folder; none where the collection ships with the package), the ``processor`` on which
+its figures were found, where they depend on it (design/022), and ``runs``: each a name, options of
+``SearchOptions`` by their names, what its kind understands beside (``queries``, ``rerank_depth``
+...), and the ``expected`` values.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.app.configurations import option_text
+from assay.encode.runtime import has_exact_products
 from assay.search.request import SEARCH_OPTIONS, SearchOptions, changed, read_changes
 from assay.strict_yaml import MappingNode, Node, ScalarNode, SequenceNode, load_yaml
 
@@ -37,12 +39,18 @@ class Experiment:
     kind: str
     corpora: tuple[str, ...]
     split: str
+    processor: str
     runs: tuple[Run, ...]
 
     @property
     def corpus(self) -> str:
         """The first or only folder; nothing where there is none."""
         return self.corpora[0] if self.corpora else ""
+
+
+def this_processor() -> str:
+    """The kind of this machine's processor, as far as the shipped models' figures depend on it."""
+    return "with VNNI" if has_exact_products() else "without VNNI"
 
 
 def experiments(names: list[str]) -> Iterator[Experiment]:
@@ -63,6 +71,7 @@ def read(path: Path) -> Experiment:
         kind=_text(root.get("kind")) or "search",
         corpora=_texts(root.get("corpus")),
         split=_text(root.get("split")),
+        processor=_text(root.get("processor")),
         runs=tuple(_run(name.text, body) for name, body in runs.entries),
     )
 
@@ -75,6 +84,9 @@ def write(experiment: Experiment, found: Mapping[str, Mapping[str, float]]) -> N
     runs = root.get("runs")
     assert isinstance(runs, MappingNode), path
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if line.startswith("processor: "):
+            lines[number] = f"processor: {this_processor()}\n"
     for name, body in runs.entries:
         expected = body.get("expected") if isinstance(body, MappingNode) else None
         assert isinstance(expected, MappingNode), name.text

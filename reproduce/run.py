@@ -2,9 +2,9 @@
 
 ``python -m reproduce.run [NAME ...] [--data FOLDER]`` carries out each experiment
 (``reproduce/*.yaml``) and compares with the expected values to 4 decimals. It ends with exit code 1
-where a figure differs; with ``--write`` it puts what it found into the files instead. The
-collections are not part of the repository; experiments whose collection is absent are skipped and
-say so.
+where a figure differs, and says where that may come from the processor; with ``--write`` it puts
+what it found into the files instead. The collections are not part of the repository; experiments
+whose collection is absent are skipped and say so.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from reproduce import (
     trials,
     trust,
 )
-from reproduce.experiment import HERE, Experiment, experiments, write
+from reproduce.experiment import HERE, Experiment, experiments, this_processor, write
 from reproduce.outcome import Outcome
 
 DATA = HERE.parent.parent / "shared" / "data"
@@ -66,10 +66,15 @@ def main() -> int:
             print(f"{experiment.name}: skipped, no collection at {', '.join(absent)}")
             continue
         print(experiment.name, flush=True)
-        outcomes = []
+        outcomes, before = [], differences
         for outcome in KINDS[experiment.kind](experiment, options.data / experiment.corpus):
             differences += outcome.report()
             outcomes.append(outcome)
+        if differences > before and experiment.processor not in {"", this_processor()}:
+            print(
+                f"  {differences - before} figures differ; they are those of a processor "
+                f"{experiment.processor}, and this one is {this_processor()} (design/022)"
+            )
         if options.write:
             write(experiment, {one.run.name: one.found for one in outcomes})
     print("all figures are as expected" if not differences else f"{differences} figures differ")
