@@ -73,6 +73,7 @@ from assay.evidence.population import (
     without_groups,
 )
 from assay.evidence.terms import Term, subject_terms
+from assay.evidence.unlisted import asks_what_is_not
 from assay.evidence.wording import in_words_of
 from assay.model.answers import Answer, Passage
 from assay.model.document import Chunk
@@ -176,8 +177,8 @@ class ExtractiveAnswerer:
 
     def answer(self, question: str, passages: Sequence[Passage]) -> Answer:
         """The best sentences with their sources, or a refusal."""
-        if not passages:
-            return _refused("nothing was found")
+        if reason := _beyond_passages(question, passages):
+            return _refused(reason)
         question = in_words_of(passages, question[: limits.MAX_ASKED_CHARS])
         evidence = gather(question, passages[:MOST_PASSAGES])
         if evidence.reason:
@@ -611,6 +612,15 @@ def _members(question: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     for start, end, one in classes_in(words):
         names = (name for member in one.members for name in other_names(member))
         yield " ".join(words[start:end]), (*one.called, *names)
+
+
+def _beyond_passages(question: str, passages: Sequence[Passage]) -> str:
+    """Why these passages cannot answer, whatever they say; empty if they may."""
+    if not passages:
+        return "nothing was found"
+    if asks_what_is_not(question):
+        return "this asks what is not listed, and passages only list what is"
+    return ""
 
 
 def _refused(reason: str) -> Answer:

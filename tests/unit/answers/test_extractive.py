@@ -1084,3 +1084,9 @@ def test_which_drugs_a_trial_allows_is_not_how_they_interact() -> None:
         .answer("Does ginkgo biloba interact with warfarin?", [trial])
         .text
     )
+
+
+def test_a_list_does_not_answer_what_is_not_on_it() -> None:
+    label = passage("Lipitor is contraindicated in active liver disease.", "lipitor", "Lipitor")
+    assert "active liver disease" in ask("contraindications of Lipitor", label)
+    assert ask("what is not a contraindication to Lipitor", label).startswith("refused: this asks")
