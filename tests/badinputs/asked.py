@@ -27,7 +27,7 @@ ASKED: dict[str, str] = {
     "http": """
         k-negative k-0 k-1e9 k-10abc k-repeated components-empty components-twice
         components-unknown components-1000 weights-missing weights-0 weights-negative
-        weights-unknown rrf_k-negative rrf_k-0 rrf_k-1e18 fusion-RRF q-1mb q-nul q-ff q-regex
+        weights-unknown rrf_k-negative rrf_k-0 rrf_k-1e18 fusion-RRF2 q-1mb q-nul q-ff q-regex
         equal-scores length-lies slow-body no-end content-type compressed-bomb 100k-queries
         dataset-dotdot dataset-dots dataset-nul dataset-5000 id-with-another-body client-gone
         spoofed-host rerank-without-gpu aggregate-nothing

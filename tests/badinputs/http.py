@@ -63,7 +63,7 @@ CASES: tuple[Entry, ...] = (
     refused("rrf_k-negative", over_http, search(rrf_k="-1"), "rrf_k", WRONG),
     refused("rrf_k-0", over_http, search(rrf_k="0"), "rrf_k", WRONG),
     refused("rrf_k-1e18", over_http, search(rrf_k=str(10**18)), "rrf_k", WRONG),
-    refused("fusion-RRF", over_http, search(fusion_method="RRF"), "fusion_method", WRONG),
+    refused("fusion-RRF2", over_http, search(fusion_method="RRF2"), "fusion_method", WRONG),
     refused("q-1mb", over_http, search(q="x" * 60_000), "query.q", WRONG),
     Covered("q-1mb/whole", f"{SERVER}::test_what_is_not_http_is_refused_in_the_same_shape"),
     refused("q-nul", over_http, get("/v1/search?q=%00"), "bad_address", BAD),

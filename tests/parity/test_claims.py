@@ -132,7 +132,7 @@ def test_what_was_not_drawn_is_not_graded(desk: ClaimDesk) -> None:
     others = {row.key for row in desk.rows} - {row.key for row in small.rows}
     assert small.rows
     assert others
-    with pytest.raises(UsageError, match="no claim that was drawn"):
+    with pytest.raises(UsageError, match="not one of the claims drawn"):
         small.grade("ann", others.pop(), Support.SUPPORTED)
     with pytest.raises(UsageError, match="automatic judge"):
         small.grade("judge:words", small.rows[0].key, Support.SUPPORTED)

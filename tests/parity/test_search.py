@@ -183,7 +183,7 @@ def test_answer(surfaces: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "flags",
-    ["--k 0", "--components bm25,words", "--weights dense=1", "--fusion-method RRF", "--rrf-k 1e2"],
+    ["--k 0", "--components bm25,words", "--weights dense=1", "--fusion-method RFF", "--rrf-k 1e2"],
 )
 def test_what_is_refused_is_refused_everywhere(
     surfaces: dict[str, Any], settings: Settings, address: str, flags: str,

@@ -274,7 +274,7 @@ def test_an_option_refuses_by_its_name_with_what_it_may_be() -> None:
 def test_an_option_that_is_refused_says_what_it_is_for() -> None:
     with pytest.raises(UsageError) as caught:
         SEARCH_OPTIONS["rrf_k"].read("0")
-    assert caught.value.hint == "The constant k of reciprocal rank fusion."
+    assert caught.value.hint == "rrf_k is: The constant k of reciprocal rank fusion."
 
 
 @pytest.mark.parametrize("one", SEARCH_OPTIONS.values(), ids=lambda one: str(one.name))

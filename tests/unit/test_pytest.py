@@ -85,7 +85,7 @@ def ran(project: pytest.Pytester, more: str = "", *flags: str) -> pytest.RunResu
 def test_a_run_is_held_against_its_baseline(project: pytest.Pytester) -> None:
     first = ran(project)
     first.assert_outcomes(errors=1)
-    first.stdout.fnmatch_lines(["*nothing to hold the run against*--assay-tag-baseline*"])
+    first.stdout.fnmatch_lines(["*nothing to compare the run with*--assay-tag-baseline*"])
     tagged = ran(project, "", "--assay-tag-baseline")
     tagged.assert_outcomes(passed=1)
     tagged.stdout.fnmatch_lines(["*its own lines ran with 1.0*"])

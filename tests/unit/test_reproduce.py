@@ -128,6 +128,7 @@ def test_what_was_found_takes_the_place_of_what_was_expected(
     shutil.copy(HERE / path.name, path)
     monkeypatch.setattr(experiment_files, "HERE", tmp_path)
     before = read(path)
+    monkeypatch.setattr(experiment_files, "this_processor", lambda: before.processor)
     write(before, {run.name: run.expected for run in before.runs})
     assert path.read_text("utf-8") == (HERE / path.name).read_text("utf-8")
     found = {run.name: dict.fromkeys(run.expected, 7.0) for run in before.runs}

@@ -159,7 +159,7 @@ def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
     [
         ({"ASSAY_SEED": "-1"}, {}, "ASSAY_SEED must be"),
         ({"ASSAY_MARGIN": "inf"}, {}, "ASSAY_MARGIN must be"),
-        ({}, {"ci_method": "BCa"}, "--ci-method must be bca or percentile, not 'BCa'"),
+        ({}, {"ci_method": "BC"}, "--ci-method must be bca or percentile, not 'BC'"),
         ({}, {"confidence": float("nan")}, "--confidence must be"),
         ({}, {"sede": 1}, "sede is not a setting"),
     ],

@@ -119,7 +119,7 @@ def test_why(home: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["-k", "0"], "k:"),
         (["-k", "1000000000"], "k:"),
         (["--components", "xyz"], "components"),
-        (["--fusion-method", "RRF"], "fusion_method: must be rrf or weighted"),
+        (["--fusion-method", "RRF2"], "fusion_method: must be rrf or weighted"),
         (["--weights", "bm25"], "weights"),
         (["--weights", "bm25=0", *WORDS_ONLY], "weights"),
         (["--rrf-k", "0"], "rrf_k"),

@@ -293,7 +293,7 @@ def test_deeply_nested_tables_in_chunks_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no file in a known corpus format"):
+    with pytest.raises(InputError, match="the folder is empty"):
         list(read_corpus(tmp_path))
 
 

@@ -162,6 +162,9 @@ def test_ids_are_checked_across_parts(tmp_path: Path) -> None:
 
 
 def test_nothing_to_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the folder is empty"):
+        plan(tmp_path, Watch())
+    put(tmp_path / "a.bin", "x")
     with pytest.raises(InputError, match="no file in a known corpus format"):
         plan(tmp_path, Watch())
     with pytest.raises(MissingFileError, match="does not exist"):
