@@ -88,7 +88,7 @@ BAD = [
     {"q": "x", "components": "bm25,bm25"},
     {"q": "x", "components": "xyz"},
     {"q": "x", "components": ",".join(["bm25"] * 1000)},
-    {"q": "x", "fusion_method": "RRF"},
+    {"q": "x", "fusion_method": "RFF"},
     {"q": "x", "rrf_k": "-1"},
     {"q": "x", "rrf_k": "0"},
     {"q": "x", "rrf_k": "1000000000000000000"},

@@ -89,7 +89,7 @@ def test_look_alikes_and_capitals_ask_the_same(here: Workspace) -> None:
         {"components": [f"c{at}" for at in range(1_000)]},
         {"components": 7},
         {"components": "BM25"},
-        {"fusion_method": "RRF"},
+        {"fusion_method": "RFF"},
         {"fusion_method": None},
         {"rrf_k": -1},
         {"rrf_k": 0},

@@ -80,7 +80,7 @@ def test_the_first_page_is_search(reading: TestClient) -> None:
         ("/search?q=x&c=bm25&c=telepathy", 400, "telepathy"),
         ("/search?q=x&weighting=own&w_bm25=-1", 400, "bm25=-1"),
         ("/search?q=x&weighting=magic", 400, "magic"),
-        ("/search?q=x&fusion_method=RRF", 400, "rrf or weighted"),
+        ("/search?q=x&fusion_method=RFF", 400, "rrf or weighted"),
         ("/search?q=x&speaker=NOBODY", 400, "PATIENT, CLINICIAN or UNKNOWN"),
         ("/search?q=x&reranker=/etc", 400, "not a model of this service"),
         ("/search?q=x&rerank=on&reranker=..", 400, "not a model of this service"),
