@@ -18,7 +18,8 @@ from assay.version import __version__
 if TYPE_CHECKING:
     from assay.app.answers import Answered
     from assay.app.comparison import AbTest, Compared
-    from assay.app.evaluation import Evaluated, EvaluationRequest
+    from assay.app.evaluation import Evaluated
+    from assay.app.evaluation_request import EvaluationRequest
     from assay.app.python import evaluate, load_test_set
     from assay.app.run_view import RunView
     from assay.app.statistics import Statistics

@@ -43,15 +43,13 @@ from assay.app.engine import CONFIGURED, GRADED_ANSWERS, Progress, silent
 from assay.app.evaluation import (
     Evaluated,
     EvaluationProgress,
-    EvaluationRequest,
     EvaluationStep,
     evaluated,
-    refuse_what_stays_here,
     scored_run,
     test_set_body,
     unwatched,
-    written_options,
 )
+from assay.app.evaluation_request import EvaluationRequest, refuse_what_stays_here, written_options
 from assay.app.first_set import NewSetOptions, new_set, questions_of_rows, round_body
 from assay.app.held_out import hidden_in
 from assay.app.index import Action, IndexWritten

@@ -185,7 +185,7 @@ def _checked(item: pytest.Item) -> Checked:
 
 def _check(config: pytest.Config, wanted: Wanted) -> Checked:
     """Run the test set, then compare it, or make it the baseline."""
-    from assay.app.evaluation import EvaluationRequest
+    from assay.app.evaluation_request import EvaluationRequest
     from assay.app.gate import usual_baseline
     from assay.errors import UnknownRunError, UsageError
 

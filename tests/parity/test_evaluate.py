@@ -14,7 +14,7 @@ import pytest
 
 from assay.app import comparison
 from assay.app.comparison import AbRequest
-from assay.app.evaluation import EvaluationRequest, request_fields
+from assay.app.evaluation_request import EvaluationRequest, request_fields
 from assay.app.gate import GateRequest, gate
 from assay.app.statistics import Statistics
 from assay.app.workspace import open_workspace

@@ -12,7 +12,8 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from assay.app.evaluation import EvaluationRequest, EvaluationStep
+from assay.app.evaluation import EvaluationStep
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.run_view import view_of
 from assay.cli.main import run
 from assay.client import Client, ServiceError

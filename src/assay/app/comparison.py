@@ -321,7 +321,7 @@ def side(assay: Assay, text: str, test_set: str | None = None, *, holdout: bool 
     ``app.configurations`` says what a configuration is: a file, a saved one, or a line of options.
     """
     from assay.app.configurations import SUFFIXES, is_configuration, read_configuration
-    from assay.app.evaluation import EvaluationRequest
+    from assay.app.evaluation_request import EvaluationRequest
 
     if not is_configuration(text):
         return Side(assay.runs.run(text).run_id, text)

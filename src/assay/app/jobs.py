@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.app import comparison, corpus, first_set, gate, index, pool
 from assay.app.engine import Progress
-from assay.app.evaluation import EvaluationRequest, evaluate, same_request
+from assay.app.evaluation import evaluate
+from assay.app.evaluation_request import EvaluationRequest, same_request
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, BusyError
 from assay.index.lock import write_lock

@@ -36,7 +36,7 @@ def time_runs(
     workspace: Workspace, a: str, b: str, *, repeats: int, seed: int, progress: Progress = silent
 ) -> Timings:
     """The times of the configurations of two runs, asked anew what both runs were asked."""
-    from assay.app.evaluation import system_of_run
+    from assay.app.evaluated_system import system_of_run
 
     runs = tuple(workspace.stored_run(ref, depth=1) for ref in (a, b))
     for run in runs:

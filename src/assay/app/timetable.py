@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay import limits
 from assay.app import testsets
-from assay.app.evaluation import EvaluationRequest, check_request, refuse_what_stays_here
+from assay.app.evaluation import check_request
+from assay.app.evaluation_request import EvaluationRequest, refuse_what_stays_here
 from assay.app.layout import Layout
 from assay.app.schedule import MAX_ENTRIES, ScheduleEntry, parse_clock, parse_schedule
 from assay.durable import alone_in, storing, sync_folder, write_atomically

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.app.evaluation import (
     EvaluationProgress,
-    EvaluationRequest,
     commit_hash,
     evaluate,
     joined_test_set,
     unwatched,
 )
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.run_view import places_lookup
 from assay.errors import UsageError
 from assay.evaluation.match import places_of

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from assay.app.comparison import AbTest, Compared
     from assay.app.corpus import DocumentsWritten
-    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
+    from assay.app.evaluation import Evaluated, EvaluationProgress
+    from assay.app.evaluation_request import EvaluationRequest
     from assay.app.interface import Assay
     from assay.app.run_view import RunView
     from assay.evaluation.gate import GateReport
@@ -83,7 +84,7 @@ class Verbs:
         module:function or an address. ``carry_out`` takes what an ``EvaluationRequest`` says beyond
         that.
         """
-        from assay.app.evaluation import asked_for
+        from assay.app.evaluation_request import asked_for
 
         request = asked_for(
             test_set,

@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from assay.app import testsets
-from assay.app.evaluation import EvaluationRequest
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.held_out import noted
 from assay.app.workspace import Workspace
 from assay.errors import AssayError, InputError, UsageError

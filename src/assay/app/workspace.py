@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from assay.app.backup import BackupWritten
     from assay.app.corpus import DocumentPage, DocumentsWritten
     from assay.app.document_uses import DocumentUses
-    from assay.app.evaluation import Evaluated, EvaluationProgress, EvaluationRequest
+    from assay.app.evaluation import Evaluated, EvaluationProgress
+    from assay.app.evaluation_request import EvaluationRequest
     from assay.app.first_set import FinishedSet, NewSetOptions
     from assay.app.index import Action, IndexWritten
     from assay.app.judges import ClaimDesk

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from assay import limits
-from assay.app.evaluation import REQUEST_OPTIONS
+from assay.app.evaluation_request import REQUEST_OPTIONS
 from assay.cli.connection import connected, refuse_remote
 from assay.cli.console import emit_columns, emit_data, emit_json, emit_text, note
 from assay.cli.lazy import group
@@ -33,7 +33,8 @@ from assay.search.request import EVALUATION_NAMES, RUN_FILTERS
 
 if TYPE_CHECKING:
     from assay.app.comparison import Side
-    from assay.app.evaluation import Evaluated, EvaluationRequest
+    from assay.app.evaluation import Evaluated
+    from assay.app.evaluation_request import EvaluationRequest
     from assay.app.interface import Assay
     from assay.app.run_view import RunQuery
     from assay.evaluation.gate import GateReport
@@ -121,7 +122,8 @@ def run(
 ) -> int:
     """Run a test set against our search, another engine or a run file, and keep the run."""
     from assay.app import prometheus
-    from assay.app.evaluation import EvaluationRequest, commit_hash, request_fields
+    from assay.app.evaluation import commit_hash
+    from assay.app.evaluation_request import EvaluationRequest, request_fields
     from assay.app.workspace import Workspace
     from assay.cli.progress import evaluation_progress
     from assay.options import read_options

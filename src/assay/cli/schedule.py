@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.app.evaluation import REQUEST_OPTIONS
+from assay.app.evaluation_request import REQUEST_OPTIONS
 from assay.cli.connection import connected
 from assay.cli.console import emit_columns, emit_json, emit_text, note
 from assay.cli.lazy import group
@@ -67,7 +67,7 @@ def add(
     json_output: JsonFlag = False,
 ) -> None:
     """Schedule an evaluation, which runs while a service is up; times are UTC."""
-    from assay.app.evaluation import EvaluationRequest, request_fields
+    from assay.app.evaluation_request import EvaluationRequest, request_fields
     from assay.options import read_options
     from assay.search.request import read_changes
 

@@ -15,7 +15,8 @@ from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from assay import limits
-from assay.app.evaluation import EvaluationRequest, check_request
+from assay.app.evaluation import check_request
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.jobs import EVALUATION, FIRST_ROUND, ROUND, Job, JobState
 from assay.errors import LimitError
 from assay.http.edge.auth import Caller

@@ -127,7 +127,7 @@ def _answer(assay: Assay, given: Arguments) -> dict[str, Any]:
 
 
 def _evaluate(assay: Assay, given: Arguments) -> dict[str, Any]:
-    from assay.app.evaluation import EvaluationRequest
+    from assay.app.evaluation_request import EvaluationRequest
 
     name, rest = _split(given, "test_set")
     known = [one.name for one in assay.test_sets()]

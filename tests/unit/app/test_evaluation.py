@@ -11,7 +11,8 @@ import pytest
 
 from assay import limits
 from assay.app import engine
-from assay.app.evaluation import EvaluationRequest, EvaluationStep, evaluate, written_options
+from assay.app.evaluation import EvaluationStep, evaluate
+from assay.app.evaluation_request import EvaluationRequest, written_options
 from assay.app.jobs import problem_of
 from assay.app.saved import SaveRequest, save_evaluation
 from assay.app.search import options_of_caller

@@ -14,7 +14,7 @@ import pytest
 from assay import limits
 from assay.app import comparison
 from assay.app.comparison import AbRequest, Side, side
-from assay.app.evaluation import EvaluationRequest
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.latency import timings
 from assay.app.workspace import Workspace
 from assay.errors import SearchUnavailableError, UsageError

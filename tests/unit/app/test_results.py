@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.app.evaluation import EvaluationRequest
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.workspace import Workspace
 from assay.evaluation.components import ComponentReport
 from assay.evaluation.waterfall import Waterfall

@@ -10,7 +10,8 @@ import pytest
 
 from assay.app.comparison import CompareRequest, compare
 from assay.app.configurations import read_configuration, save_configuration
-from assay.app.evaluation import EvaluationRequest, evaluate
+from assay.app.evaluation import evaluate
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.tuning import tune
 from assay.app.workspace import Workspace
 from assay.errors import UsageError

@@ -14,7 +14,8 @@ import pytest
 
 from assay.answers import prompt
 from assay.app.comparison import CompareRequest, compare
-from assay.app.evaluation import Evaluated, EvaluationRequest
+from assay.app.evaluation import Evaluated
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.workspace import Workspace, open_workspace
 from assay.errors import ConflictError
 from assay.evaluation.parts import part_of

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from assay.app import comparison, reports, run_exchange, run_view, runs
-from assay.app.evaluation import EvaluationRequest, evaluate
+from assay.app.evaluation import evaluate
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.gate import GateRequest, gate
 from assay.app.statistics import Statistics
 from assay.app.workspace import Workspace

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.evaluation import EvaluationRequest, evaluate
+from assay.app.evaluation import evaluate
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.tuning import tune
 from assay.app.workspace import Workspace
 from assay.model.document import Chunk

@@ -11,7 +11,7 @@ import pytest
 import assay
 from assay.app import comparison, gate, run_view, runs
 from assay.app.comparison import AbRequest, CompareRequest
-from assay.app.evaluation import EvaluationRequest
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.gate import GateRequest
 from assay.app.statistics import Statistics
 from assay.app.workspace import Workspace

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.evaluation import EvaluationRequest
+from assay.app.evaluation_request import EvaluationRequest
 from assay.cli.lazy import load
 from assay.cli.main import COMMANDS, run
 from assay.client import Client

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import assay
-from assay.app.evaluation import EvaluationRequest
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.workspace import Workspace
 from assay.errors import InputError, TooManyErrorsError, UnreachableError, UsageError
 from assay.evaluation.execution import LONGEST_PAUSE_S, Retries, execute

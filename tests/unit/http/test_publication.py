@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from assay.app.configurations import save_configuration
-from assay.app.evaluation import EvaluationRequest, evaluate
+from assay.app.evaluation import evaluate
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.prometheus import Gauges, Quality
 from assay.app.workspace import Workspace
 from assay.cli.main import run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.app.evaluation import EvaluationRequest
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.workflow import BatchConfig, BatchQuery, BatchRequest, retrieve
 from assay.app.workspace import Workspace
 from assay.cli.main import run

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.app.evaluation import EvaluationRequest
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.workspace import Workspace
 from assay.errors import SearchUnavailableError
 from assay.index.dense import Vectors, write_dense

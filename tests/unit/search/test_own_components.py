@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from assay.app.doctor import examine
-from assay.app.evaluation import EvaluationRequest, evaluate
+from assay.app.evaluation import evaluate
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.workspace import Workspace
 from assay.errors import ConfigError, SearchUnavailableError, UsageError
 from assay.model.document import Chunk, KeyedChunk

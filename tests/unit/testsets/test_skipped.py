@@ -12,7 +12,7 @@ import pytest
 
 from assay.annotation.swap import successor
 from assay.app import evaluation, run_exchange, testsets
-from assay.app.evaluation import EvaluationRequest
+from assay.app.evaluation_request import EvaluationRequest
 from assay.app.workspace import Workspace
 from assay.evaluation.report import run_report
 from assay.evaluation.result import EvaluationResult

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 
 from assay.app import testsets
 from assay.app.configurations import list_configurations, read_configuration
-from assay.app.evaluation import REQUEST_OPTIONS, EvaluationRequest
+from assay.app.evaluation_request import REQUEST_OPTIONS, EvaluationRequest
 from assay.app.schedule import ScheduleEntry
 from assay.app.timetable import request_of, scheduled
 from assay.http.job_answers import enter_evaluation

@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import RedirectResponse, Response
 
-from assay.app.evaluation import EvaluationRequest, written_options
+from assay.app.evaluation_request import EvaluationRequest, written_options
 from assay.app.schedule import ScheduleEntry
 from assay.app.timetable import request_of
 from assay.errors import AssayError

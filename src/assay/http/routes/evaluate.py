@@ -11,10 +11,7 @@ from pydantic import ValidationError
 
 from assay import strict_json
 from assay.app import testsets, workflow
-from assay.app.evaluation import (
-    EvaluationRequest,
-    request_fields,
-)
+from assay.app.evaluation_request import EvaluationRequest, request_fields
 from assay.http.edge.problems import Fault, ProblemError
 from assay.http.job_answers import ACCEPTED, enter_evaluation, idempotency_key, job_response
 from assay.http.routes.testsets import EXAMPLE

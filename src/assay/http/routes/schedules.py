@@ -8,7 +8,7 @@ from fastapi import Query
 from fastapi.responses import JSONResponse
 
 from assay.app import testsets, timetable
-from assay.app.evaluation import EvaluationRequest, request_fields
+from assay.app.evaluation_request import EvaluationRequest, request_fields
 from assay.app.schedule import ScheduleEntry
 from assay.app.timetable import Timetable
 from assay.http.edge.auth import Caller

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field, create_model
 
-from assay.app.evaluation import COMMIT_FORM, REQUEST_OPTIONS
+from assay.app.evaluation_request import COMMIT_FORM, REQUEST_OPTIONS
 from assay.app.workflow import Speaker
 from assay.http.wire.base import Answer, Id, Json, Whole, Wire
 from assay.http.wire.search import RetrievalParameters, parameters
