@@ -32,7 +32,7 @@ ELSEWHERE = {
     "app/corpus.py": "a temporary file, gone a moment later",
     "testing/invariants.py": "a journal of a test run, flushed line by line",
     "cli/streams.py": "nothing: /dev/null",
-    "cli/eval.py": "a line for the summary of a CI job, in a file of theirs",
+    "cli/eval/deciding.py": "a line for the summary of a CI job, in a file of theirs",
 }
 
 
